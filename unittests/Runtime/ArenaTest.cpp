@@ -1,4 +1,4 @@
-//===- ArenaTest.cpp - what the host writes and reads ---------------------===//
+//===- ArenaTest.cpp - writes and reads of the host -----------------------===//
 
 #include "Device/CPU/HostDevice.h"
 #include "StagedArena.h"
@@ -13,7 +13,7 @@ static void checkArena(Arena &arena) {
   arena.store(16, int64_t(-3));
   EXPECT_EQ(arena.load<double>(8), 2.5);
   EXPECT_EQ(arena.load<int64_t>(16), -3);
-  // What is written lies at the arena's address.
+  // Written bytes lie at the arena's address.
   EXPECT_EQ(memcmp(arena.address() + 8, "\0\0\0\0\0\0\x04\x40", 8), 0);
   arena.write(32, 4, [](char *host) { std::fill_n(host, 4, 'a'); });
   std::string found;

@@ -109,7 +109,7 @@ template <typename T> struct Operands {
   }
 };
 
-/// What dtcrt_conv2d promises, product by product.
+/// Computes dtcrt_conv2d product by product.
 void naive(const Case &c, dtc_conv_role role, bool accumulate,
            Operands<double> &operands) {
   const Windows &s = c.windows;
@@ -182,7 +182,7 @@ TEST_P(Convolution, IsTheSumOfProducts) {
     }
 }
 
-/// What f32 and f64 make of the same numbers.
+/// Computes in f32 and in f64 with the same numbers.
 static void runBoth(const Case &c, dtc_conv_role role, bool accumulate,
                     Operands<float> &actual, Operands<double> &expected) {
   expected.x.assign(actual.x.begin(), actual.x.end());
@@ -204,8 +204,8 @@ TEST_P(Convolution, FloatIsCloseToDouble) {
   }
 }
 
-/// How far f32 is from f64, of the result's norm. Each product is rounded to
-/// 6e-8; the transforms make that larger, by less than this.
+/// Compares f32 with f64, relative to the result's norm. Each product is
+/// rounded to 6e-8; the transforms make that larger, by less than this.
 TEST_P(Convolution, TransformsKeepPrecision) {
   for (dtc_conv_role role :
        {DTC_CONV_FORWARD, DTC_CONV_INPUT_GRAD, DTC_CONV_WEIGHT_GRAD}) {
@@ -256,8 +256,9 @@ TEST_P(Convolution, BitsDoNotDependOnThreads) {
   }
 }
 
-/// Of one tile, for every instruction set that this host has: a panel of
-/// filters and one that is not full, channels that are vectors and single ones.
+/// Transforms one tile with every instruction set that this host has: a panel
+/// of filters and one that is not full, channels that are vectors and single
+/// ones.
 TEST(Winograd, AllKernels) {
   for (const GemmKernels *kernels : hostGemmKernels()) {
     const WinogradKernels &winograd = kernels->winograd;

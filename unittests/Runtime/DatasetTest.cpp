@@ -110,7 +110,7 @@ TEST_F(Dataset, PreparesAStepWhileTheArenaHasAnother) {
   EXPECT_EQ(arena.sent, 2);
   loader.load(0); // was not prepared
   EXPECT_TRUE(has(expected));
-  // What only evaluates does not use it.
+  // A program that only evaluates does not use it.
   BatchLoader(program, 3, *source, arena).load(1);
   EXPECT_TRUE(has(next));
   EXPECT_EQ(arena.sent, 3);
@@ -195,7 +195,7 @@ TEST_F(Dataset, ShardsChangeNothing) {
   EXPECT_EQ(memcmp(expected, found, sizeof found), 0);
   EXPECT_EQ(shards->describeRow(0, 0, 5),
             "sample 2 of '" + folder / "x-1.npy" + "'");
-  // What the data are is the same wherever they lie, but not how they are cut.
+  // The fingerprint does not depend on the folder, but on the shards.
   EXPECT_NE(shards->fingerprint(), whole->fingerprint());
   EXPECT_EQ(whole->fingerprint().find("20 samples, 2 files, "), 0u);
   TemporaryDirectory moved;

@@ -1,4 +1,4 @@
-//===- DescribeTest.cpp - what a rank waits for, in words -----------------===//
+//===- DescribeTest.cpp - the operation that a rank waits for -------------===//
 
 #include "Collectives/Describe.h"
 
@@ -20,18 +20,20 @@ TEST(Describe, NamesOperationPartnerAndRun) {
   float values[4] = {};
   Collective sum = Collective::allReduce(DTC_F32, DTC_SUM, values, 4);
   EXPECT_EQ(words(Call::of(0, sum)), "all_reduce over dp of 16 bytes");
-  running.phase = 1;
+  running.function = 1;
   EXPECT_EQ(words(Call::of(1, sum)),
-            "all_reduce over pp, dp of 16 bytes in phase W");
+            "all_reduce over pp, dp of 16 bytes in stage function W");
   running.microbatch = 3;
   // Each of the four members has a share of as many bytes.
-  EXPECT_EQ(words(Call::of(0, Collective::allGather(values, values, 512))),
-            "all_gather over dp of 2.0 KiB in phase W of micro-batch 3");
+  EXPECT_EQ(
+      words(Call::of(0, Collective::allGather(values, values, 512))),
+      "all_gather over dp of 2.0 KiB in stage function W of micro-batch 3");
   EXPECT_EQ(words({Call::send, 2, 1536}),
-            "the send of 1.5 KiB to rank 2 (pp 0, dp 2) in phase W of "
+            "the send of 1.5 KiB to rank 2 (pp 0, dp 2) in stage function W of "
             "micro-batch 3");
-  EXPECT_EQ(words({Call::recv, 1, 8}),
-            "8 bytes from rank 1 (pp 0, dp 1) in phase W of micro-batch 3");
+  EXPECT_EQ(
+      words({Call::recv, 1, 8}),
+      "8 bytes from rank 1 (pp 0, dp 1) in stage function W of micro-batch 3");
   EXPECT_EQ(words({Call::data, 1, 8}),
             "8 bytes of data to or from rank 1 (pp 0, dp 1), between steps");
 }

@@ -78,7 +78,7 @@ struct Operands {
   static bool isGiven(size_t i) { return i < 4 || i == 6; }
 };
 
-/// Where the mask has the number for a sample, head, query and key.
+/// The index in the mask for a sample, head, query and key.
 size_t placeInMask(const DnnAttention &s, int64_t b, int64_t h, int64_t t,
                    int64_t u) {
   int64_t place = s.maskDims & DTC_MASK_BATCH ? b : 0;
@@ -89,7 +89,7 @@ size_t placeInMask(const DnnAttention &s, int64_t b, int64_t h, int64_t t,
   return size_t(place * s.cols + u);
 }
 
-/// What is to be computed of the numbers that are given.
+/// Computes the expected results of the given numbers.
 void computeReference(const DnnAttention &s, Operands &o) {
   auto &[q, k, v, mask, result, lse, dresult, dq, dk, dv] = o.numbers;
   for (int64_t b = 0; b < s.batch; ++b)
@@ -146,7 +146,7 @@ protected:
     dnn.emplace(stream, /*architecture=*/90);
   }
 
-  /// What the library computes of the numbers that are given.
+  /// Computes the library's results of the given numbers.
   Operands compute(const DnnAttention &shape, const Operands &given) {
     std::vector<std::unique_ptr<Buffer>> buffers;
     std::vector<const void *> addresses;
@@ -284,7 +284,7 @@ TEST_F(DnnTest, AttendsPacked) {
         DnnAttention::dense(DTC_BF16, true, 0.3, 2, 20, 20, 3, 3, 16, 16);
     Operands given = makeOperands(shape);
     Operands apart = compute(shape, given);
-    // Where element e of a part is.
+    // The index of element e of a part.
     auto place = [&](size_t part, size_t e) {
       auto width = size_t(shape.width), heads = size_t(shape.heads);
       size_t i = e % width, h = e / width % heads, token = e / width / heads;
@@ -321,7 +321,7 @@ TEST_F(DnnTest, AttendsPacked) {
 }
 
 //===----------------------------------------------------------------------===//
-// What the stand-in refuses
+// Calls that the stand-in refuses
 //===----------------------------------------------------------------------===//
 
 DnnConvolution makeConvolution(int64_t channels, int64_t filters,

@@ -1,4 +1,4 @@
-//===- EnvironmentTest.cpp - which rank a launcher says this is -----------===//
+//===- EnvironmentTest.cpp - variables of launchers -----------------------===//
 
 #include "Launch/Environment.h"
 
@@ -15,9 +15,9 @@ namespace {
 
 using Variables = std::map<std::string, std::string>;
 
-/// What each launcher sets for the third of four ranks, two to a machine:
-/// torchrun of PyTorch 2.15, mpirun of OpenMPI 4.1, srun of Slurm 22.05, and
-/// mpiexec.hydra of MPICH 4.0.
+/// Variables that each launcher sets for the third of four ranks, two to a
+/// machine: torchrun of PyTorch 2.15, mpirun of OpenMPI 4.1, srun of Slurm
+/// 22.05, and mpiexec.hydra of MPICH 4.0.
 const Variables torchrun = {{"RANK", "2"},
                             {"WORLD_SIZE", "4"},
                             {"LOCAL_RANK", "0"},

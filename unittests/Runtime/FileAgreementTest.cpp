@@ -1,4 +1,4 @@
-//===- FileAgreementTest.cpp - which bytes ranks compare ------------------===//
+//===- FileAgreementTest.cpp - bytes that ranks compare -------------------===//
 
 #include "Agreement/FileAgreement.h"
 

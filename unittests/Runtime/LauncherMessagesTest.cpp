@@ -1,4 +1,4 @@
-//===- LauncherMessagesTest.cpp - what mpirun says of a failed job --------===//
+//===- LauncherMessagesTest.cpp - mpirun's messages -----------------------===//
 
 #include "Launch/LauncherMessages.h"
 

@@ -23,7 +23,7 @@ template <typename T> std::vector<T> randomVector(int64_t count, int index) {
   return values;
 }
 
-/// What dtcrt_matmul promises, as a loop.
+/// Computes dtcrt_matmul as a loop.
 template <typename T>
 std::vector<T> naive(const MatMulShape &s, const std::vector<T> &a,
                      const std::vector<T> &b, std::vector<T> c) {

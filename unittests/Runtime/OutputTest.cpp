@@ -1,4 +1,4 @@
-//===- OutputTest.cpp - who writes an output, and what if it fails --------===//
+//===- OutputTest.cpp - writers of an output, and their failures ----------===//
 
 #include "Core/Error.h"
 #include "Metrics/EventFile.h"
@@ -16,7 +16,7 @@ using namespace dtc::rt;
 
 namespace {
 
-/// What taking both fails with; empty if it does not.
+/// The error of taking both; empty if there is none.
 std::string takeBoth(const std::string &one, const std::string &other) {
   try {
     OutputLock lock;

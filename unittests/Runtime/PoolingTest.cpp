@@ -64,7 +64,7 @@ template <typename T> struct Results {
   std::vector<T> max, maxGrad, sum, sumGrad;
 };
 
-/// What dtcrt_pool2d promises.
+/// Computes dtcrt_pool2d as a loop.
 template <typename T>
 Results<T> naive(const Windows &s, const std::vector<T> &x,
                  const std::vector<T> &dy) {
@@ -92,7 +92,7 @@ Results<T> run(int threadCount, const Windows &s, const std::vector<T> &x,
                std::vector<T> dy) {
   Threads threads(threadCount);
   Results<T> r;
-  // What results are written to had other contents.
+  // Results overwrite other contents.
   r.max.assign(dy.size(), T(3));
   r.sum.assign(dy.size(), T(3));
   r.maxGrad.assign(x.size(), T(3));
@@ -139,7 +139,7 @@ TEST(Pooling, BitsDoNotDependOnThreads) {
   }
 }
 
-/// What PyTorch 2's max_pool2d gives for these windows of nine.
+/// Results of PyTorch 2's max_pool2d for these windows of nine.
 TEST(Pooling, MaximumOfWhatIsNoNumber) {
   const float nan = NAN, inf = INFINITY;
   struct {

@@ -55,7 +55,7 @@ const std::vector<OpInfo> ops = {
     {"kernel_unused", "/x", 1, 1}};
 
 TEST(OpTimes, ATableHasARowForEachName) {
-  // Of a step of 10 ms: 4 MFLOP in 1 + 3 ms, 20 MFLOP in 2 ms, 8 MB in 1 ms.
+  // A step of 10 ms: 4 MFLOP in 1 + 3 ms, 20 MFLOP in 2 ms, 8 MB in 1 ms.
   std::vector<OpTime> times = {{2, 1e-3},     {1, 2e-3},     {2, 3e-3},
                                {0.5, 0.5e-3}, {0.5, 0.5e-3}, {0, 0}};
   std::string head =

@@ -1,4 +1,4 @@
-//===- TraceTest.cpp - what is recorded, and what when it is too much -----===//
+//===- TraceTest.cpp - recorded events, and too many of them --------------===//
 
 #include "Metrics/Trace.h"
 #include "Device/DeviceClock.h"

@@ -415,7 +415,7 @@ TEST_F(Train, OutputsThatFailDoNotEndTheTraining) {
   std::string weights = readFile(folder / "w");
   EXPECT_EQ(SafetensorsReader("w", weights).tensors().size(), 2u);
   EXPECT_EQ(std::filesystem::file_size(folder / "t"), 0u);
-  // What is there is whole lines.
+  // The file has whole lines only.
   size_t lines = readMetrics(folder / "m").size();
   EXPECT_GT(lines, 50u);
   EXPECT_LT(lines, 301u);

@@ -35,7 +35,7 @@ bool contains(const std::string &text, const std::string &part) {
 
 const std::vector<std::string> ways = {"x", "y", "z"};
 
-/// Which way is chosen if each takes so long; -1 in front if nothing was
+/// The way that is chosen if each takes so long; -1 in front if nothing was
 /// measured.
 int choose(Tuning &tuning, const std::vector<double> &seconds) {
   bool isMeasured = false;
@@ -142,7 +142,7 @@ TEST_F(TuningTest, AllWaysOfProducts) {
     std::vector<float> expected = start;
     matmul.run(shape, a.data(), b.data(), expected.data());
 
-    // What the program would ask for, and under which name.
+    // The computation that the program asks for, and its name.
     TuningFile asked = open();
     matmul.tuneBy(asked);
     std::vector<float> measuring = start;

@@ -22,20 +22,20 @@ extern "C" {
 /// Raised whenever a struct, a signature or a limit in this file changes.
 #define DTC_ABI_VERSION 15
 
-/// How many messages of a rank, both ways, may be in flight at once.
+/// The most messages of a rank, both ways, that may be in flight at once.
 #define DTC_MAX_MESSAGE_SLOTS 4096
 
-/// How many collectives of a rank may be in flight at once. Their slots follow
-/// those of messages: DTC_MAX_MESSAGE_SLOTS, DTC_MAX_MESSAGE_SLOTS + 1, ...
+/// The most collectives of a rank that may be in flight at once. Their slots
+/// follow those of messages: DTC_MAX_MESSAGE_SLOTS, DTC_MAX_MESSAGE_SLOTS + 1,
+/// ...
 #define DTC_MAX_COLLECTIVE_SLOTS 512
 
-/// Offsets of a plan from here on are of the rank's memory of the host, smaller
-/// ones of its arena.
+/// Offsets of a plan from here on are in the rank's host memory, smaller ones
+/// in its arena.
 #define DTC_HOST_MEMORY ((int64_t)1 << 62)
 
-/// Element types. The values are part of the ABI; dtc/Support/ElementType.h
-/// says all else of them. Programs compute in the first seven; files may have
-/// any.
+/// Element types. The values are part of the ABI; dtc/Support/ElementType.h has
+/// their properties. Programs compute in the first seven; files may have any.
 enum dtc_dtype {
   DTC_F32 = 0,
   DTC_F64 = 1,
@@ -55,7 +55,7 @@ enum dtc_dtype {
 /// Reductions of collectives.
 enum dtc_reduction { DTC_SUM = 0, DTC_MAX = 1 };
 
-/// What dtcrt_conv2d computes: y from x and weight, the gradient of x from
+/// The result of dtcrt_conv2d: y from x and weight, the gradient of x from
 /// weight and that of y, or the gradient of weight from x and that of y.
 enum dtc_conv_role {
   DTC_CONV_FORWARD = 0,
@@ -63,7 +63,7 @@ enum dtc_conv_role {
   DTC_CONV_WEIGHT_GRAD = 2,
 };
 
-/// What dtcrt_pool2d computes: the maximum or the sum of each window, or the
+/// The result of dtcrt_pool2d: the maximum or the sum of each window, or the
 /// gradient of x from that of y.
 enum dtc_pool_role {
   DTC_POOL_MAX = 0,
@@ -72,7 +72,7 @@ enum dtc_pool_role {
   DTC_POOL_SUM_GRAD = 3,
 };
 
-/// What the mask of an attention has: a set of these, 0 if there is none.
+/// Parts of the mask of an attention, as a set; 0 if there is none.
 enum dtc_attention_mask {
   DTC_MASK_GIVEN = 1,
   DTC_MASK_BATCH = 2,   ///< one for each sample, else for all
@@ -80,16 +80,16 @@ enum dtc_attention_mask {
   DTC_MASK_QUERIES = 8, ///< one for each query, else for all
 };
 
-/// Where a product's result goes: a set of these.
+/// Treatments of a product's result, as a set.
 enum dtc_result {
   DTC_RESULT_ADDED = 1, ///< added to what is there, else it replaces that
   DTC_RESULT_SUMS = 2,  ///< kept in the type of sums: f32 of f16 and bf16
 };
 
-/// What dtcrt_conv2d needs as scratch.
+/// Size of the scratch of dtcrt_conv2d.
 #define DTC_CONV_SCRATCH_BYTES (1 << 20)
 
-/// What it needs instead where dtc_conv_has_winograd, in types that a CPU
+/// Size of the scratch where dtc_conv_has_winograd holds, in types that a CPU
 /// computes in f32.
 #define DTC_WINOGRAD_SCRATCH_BYTES (8 << 20)
 
@@ -116,7 +116,7 @@ typedef struct dtc_context dtc_context;
 /// An evaluation changes nothing that a step keeps.
 typedef void (*dtc_step_fn)(dtc_context *ctx, char *arena, char *host);
 
-/// What an object file exports, under the name `dtc_program_v1`.
+/// The symbol `dtc_program_v1` of an object file.
 typedef struct dtc_program {
   uint32_t abi_version; ///< DTC_ABI_VERSION of the compiler
   uint32_t num_stages;  ///< entries of `steps` and `evals`; the size of pp
@@ -128,7 +128,7 @@ typedef struct dtc_program {
 
 extern const dtc_program dtc_program_v1;
 
-/// What an executable with weights ends in.
+/// The end of an executable that contains its weights.
 #define DTC_WEIGHTS_MARK "dtc-wts\n"
 
 /// # Manifest
@@ -146,7 +146,7 @@ extern const dtc_program dtc_program_v1;
 ///   "groups": [["dp"], ["pp"]],   // axis sets of the collectives, by index
 ///   "permutations": [[1, 0]],     // of a group's members, by index; optional:
 ///                                 // whose input each gets
-///   "phases": ["F", "W", "update"],       // what plans run, by index; "F.1"
+///   "phases": ["F", "W", "update"],       // stage functions, by index; "F.1"
 ///                                         // is F of chunk 1
 ///   "inputs": [{"name": "input_ids", "dtype": "i64", "shape": [32, 128],
 ///               "kind": "input"|"label"|"lr"|"step"|...,
@@ -227,18 +227,19 @@ extern const dtc_program dtc_program_v1;
 ///   it of `shape`. What lies beyond `unpadded` is padding.
 /// * A gradient holds, after a step, the gradient of the global batch.
 
-/// # Phases
+/// # Stage functions
 
-/// A plan runs one of the manifest's `phases`, until dtcrt_run_end, on a
-/// micro-batch, or once a step if `microbatch` is negative. Runs do not nest.
-void dtcrt_run_begin(dtc_context *ctx, int32_t phase, int32_t microbatch);
+/// A plan runs the stage function of this index, of the manifest's `phases`,
+/// until dtcrt_run_end, on a micro-batch, or once a step if `microbatch` is
+/// negative. Runs do not nest.
+void dtcrt_run_begin(dtc_context *ctx, int32_t function, int32_t microbatch);
 void dtcrt_run_end(dtc_context *ctx);
 
 /// # Evaluations
 
-/// In the plan of an evaluation: `rows` are what this rank has of the model's
-/// output for a micro-batch, as the manifest's `record` describes it, in the
-/// device's memory. The runtime may copy them; it keeps no reference.
+/// In the plan of an evaluation: `rows` are this rank's rows of the model's
+/// output for a micro-batch, as the manifest's `record` describes it, in device
+/// memory. The runtime may copy them; it keeps no reference.
 void dtcrt_record(dtc_context *ctx, int32_t microbatch, const void *rows,
                   int64_t bytes);
 
@@ -374,8 +375,8 @@ void dtcrt_all_reduce_start(dtc_context *ctx, int32_t group, int32_t slot,
                             int32_t dtype, int32_t reduction, void *buffer,
                             int64_t count);
 
-/// Combines the members' inputs and keeps the own share of that: the input has
-/// a share for each member, the output is one.
+/// Combines the members' inputs and keeps the own share of the result: the
+/// input has a share for each member, the output is one.
 void dtcrt_reduce_scatter(dtc_context *ctx, int32_t group, int32_t dtype,
                           int32_t reduction, const void *input, void *output,
                           void *scratch, int64_t input_blocks, int64_t count);
@@ -408,8 +409,8 @@ void dtcrt_collective_permute_start(dtc_context *ctx, int32_t group,
                                     const void *input, void *output,
                                     int64_t bytes);
 
-/// Keeps the own part of a dimension; no communication. The input is `outer`
-/// times a block of `bytes` bytes for each member.
+/// Copies the own part of a dimension, without communication. The input is
+/// `outer` times a block of `bytes` bytes for each member.
 void dtcrt_local_slice(dtc_context *ctx, int32_t group, const void *input,
                        void *output, int64_t outer, int64_t bytes);
 

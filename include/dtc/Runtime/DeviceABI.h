@@ -18,8 +18,8 @@ extern "C" {
 /// Raised whenever a struct or a signature in this file changes.
 #define DTC_DEVICE_ABI_VERSION 4
 
-/// What a product does before it stores: the op dtc.matmul_epilogue; or what it
-/// sums of an operand: dtc.matmul_bias_grad.
+/// Operations of a product before it stores (dtc.matmul_epilogue), and sums of
+/// an operand (dtc.matmul_bias_grad).
 enum dtc_epilogue {
   DTC_EPILOGUE_BIAS,
   DTC_EPILOGUE_RELU,
@@ -34,8 +34,8 @@ enum dtc_epilogue {
 /// it; how many buffers it takes follows from the epilogue.
 typedef void (*dtc_epilogue_kernel)(void);
 
-/// How many buffers a device function may take: 4 KiB of pointers, the most
-/// that all architectures pass.
+/// The most buffers of a device function: 4 KiB of pointers, which all
+/// architectures accept.
 #define DTC_MAX_DEVICE_ARGUMENTS 512
 
 /// A thread of a device function that the host runs: see
@@ -57,7 +57,7 @@ typedef struct dtc_emulated_thread {
 typedef void (*dtc_emulated_function)(dtc_emulated_thread *self,
                                       char *const *arguments);
 
-/// What a device function touches behind an argument.
+/// The memory that a device function touches behind an argument.
 typedef struct dtc_device_place {
   uint64_t bytes;
   uint64_t is_written; ///< else it is only read
@@ -80,7 +80,7 @@ typedef struct dtc_device_constant {
   uint64_t bytes;
 } dtc_device_constant;
 
-/// What an object file for GPUs exports, under the name `dtc_device_v1`.
+/// The symbol `dtc_device_v1` of an object file for GPUs.
 typedef struct dtc_device_program {
   uint32_t abi_version; ///< DTC_DEVICE_ABI_VERSION of the compiler
   uint32_t num_functions;

@@ -43,9 +43,9 @@ constexpr int64_t scoreBudgetOf(int64_t workspace) { return workspace / 2; }
 /// several ranks.
 constexpr int64_t stagingBytes = int64_t(16) << 20;
 
-/// What NCCL holds for one communicator of several ranks: on each of up to 24
+/// Memory of NCCL for one communicator of several ranks: on each of up to 24
 /// channels a buffer of each protocol, 512 KiB (LL), 4.7 MiB (LL128) and 4 MiB
-/// (Simple, NCCL_BUFFSIZE), 221 MiB; and what it keeps about peers.
+/// (Simple, NCCL_BUFFSIZE), 221 MiB; and its state of peers.
 constexpr int64_t communicatorBytes = int64_t(256) << 20;
 
 /// A context of the driver and the code that is loaded into it: about 500 MiB

@@ -1,4 +1,4 @@
-//===- OpABI.h - what programs say of their ops -----------------*- C -*-===//
+//===- OpABI.h - a program's calls about its ops ------------------*- C -*-===//
 //
 // The part of the runtime's interface (ABI.h) by which programs show where
 // their time goes, and which op makes the first number that is none.
@@ -40,8 +40,8 @@ extern "C" {
 /// A stage's function runs one of the manifest's `ops`, until dtcrt_op_end. Ops
 /// do not nest.
 void dtcrt_op_begin(dtc_context *ctx, int32_t op);
-/// What the op has written: `count` elements of a floating-point type. Before
-/// dtcrt_op_end, once for each of its results.
+/// Tells the runtime a result of the op: `count` elements of a floating-point
+/// type. Call it before dtcrt_op_end, once for each result.
 void dtcrt_op_result(dtc_context *ctx, int32_t dtype, const void *result,
                      int64_t count);
 void dtcrt_op_end(dtc_context *ctx);

@@ -14,7 +14,8 @@ void dtc::rt::agree(Collectives &collectives, const Outcome &outcome,
   if (first < 0)
     return;
   if (first == collectives.rank()) {
-    // Rank 0 fails where all do; another rank's error is its own.
+    // If all ranks fail, rank 0 reports the error. The error of another rank
+    // names that rank.
     std::string who = first ? format(": rank %d", first) : "";
     fprintf(stderr, "%s%s: error: %s\n", name.c_str(), who.c_str(),
             outcome.message.c_str());

@@ -1,4 +1,4 @@
-//===- FileAgreement.cpp - what all ranks must read alike -----------------===//
+//===- FileAgreement.cpp - files that all ranks must have alike -----------===//
 
 #include "FileAgreement.h"
 
@@ -13,18 +13,19 @@
 
 using namespace dtc::rt;
 
-/// Files that are read as a whole have so many bytes together.
+/// Total size of the files that are read as a whole.
 static constexpr size_t wholeBytes = 256 << 20;
-/// Of a file that is read in samples. A disk reads a block in one piece.
+/// The size of a sample of a file. A disk reads a block in one piece.
 static constexpr size_t blockBytes = 4096;
-/// Blocks of all files, and the least and the most of one.
+/// Samples of all files together, and the fewest and the most samples of one
+/// file.
 static constexpr size_t allBlocks = 2048, leastBlocks = 8, mostBlocks = 256;
 
 //===----------------------------------------------------------------------===//
 // Checksums
 //===----------------------------------------------------------------------===//
 
-/// The first block has the header. The last one is new where samples were
+/// The first block has the header. The last block changes when samples are
 /// added.
 static uint64_t sampledChecksum(std::string_view bytes, size_t blocks,
                                 uint64_t seed) {
@@ -96,7 +97,7 @@ static std::vector<std::string> gatherDifferent(const std::string &own,
   return texts;
 }
 
-/// The lowest rank whose text is not that of rank 0.
+/// Finds the lowest rank whose text differs from that of rank 0.
 static size_t findOther(const std::vector<std::string> &texts) {
   return size_t(std::find_if(texts.begin(), texts.end(),
                              [&](auto &text) { return text != texts[0]; }) -
@@ -105,7 +106,7 @@ static size_t findOther(const std::vector<std::string> &texts) {
 
 using Sizes = std::map<std::string, int64_t>;
 
-/// Of lines "SIZE NAME".
+/// Parses lines "SIZE NAME".
 static Sizes parseSizes(const std::string &text) {
   Sizes sizes;
   std::istringstream lines(text);
@@ -138,8 +139,8 @@ static void compareSizes(const std::vector<ComparedFile> &files,
   }
   for (const auto &[name, size] : other)
     if (!first.contains(name))
-      fail("rank %zu has %s, which rank 0 has not; %s", rank, name.c_str(),
-           advice);
+      fail("rank %zu has %s, which rank 0 does not have; %s", rank,
+           name.c_str(), advice);
 }
 
 static void compareContents(const std::vector<ComparedFile> &files,
@@ -165,7 +166,8 @@ void dtc::rt::expectSameFiles(const std::vector<ComparedFile> &files,
                               Collectives &collectives) {
   if (collectives.size() == 1)
     return;
-  // With other sizes, other files would be read as a whole.
+  // Ranks compare sizes first: other sizes would select other files to read as
+  // a whole.
   compareSizes(files, collectives);
   compareContents(files, coverage, collectives);
 }

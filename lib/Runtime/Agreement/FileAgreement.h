@@ -1,8 +1,9 @@
-//===- FileAgreement.h - what all ranks must read alike ---------*- C++ -*-===//
+//===- FileAgreement.h - files that all ranks must have alike ---*- C++ -*-===//
 //
-// Machines may have copies of the data of their own, one of them stale. Under a
-// pipeline the first stage would then read inputs of one copy, and the last
-// labels of another. So ranks compare what they read before the first step.
+// Each machine may have its own copy of the data, and one copy may be stale.
+// Under a pipeline the first stage would then read inputs of one copy, and the
+// last stage labels of another. So ranks compare the files before the first
+// step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,10 +24,11 @@ struct ComparedFile {
   std::string_view bytes;
 };
 
-/// Which bytes are compared.
+/// The bytes that ranks compare.
 struct FileCoverage {
-  /// All. Otherwise those of the smallest files, up to 256 MiB together; of
-  /// each other file the first, the last, and blocks at random places.
+  /// Compare all bytes. Otherwise ranks compare all bytes of the smallest
+  /// files, up to 256 MiB in total, and of each other file the first block, the
+  /// last block, and blocks at random places.
   bool isWhole = false;
   uint64_t seed = 0; ///< of the places; the same on all ranks
 };
@@ -35,8 +37,9 @@ struct FileCoverage {
 std::vector<uint64_t> checksums(const std::vector<ComparedFile> &files,
                                 const FileCoverage &coverage);
 
-/// Throws the same Error on all ranks if some have other files than rank 0: it
-/// names the lowest of them, and the first file that differs. Met by all ranks.
+/// Throws the same Error on all ranks if a rank has other files than rank 0.
+/// The error names the lowest such rank, and the first file that differs. All
+/// ranks call this.
 void expectSameFiles(const std::vector<ComparedFile> &files,
                      const FileCoverage &coverage, Collectives &collectives);
 

@@ -1,4 +1,4 @@
-//===- Agreement.cpp - what all ranks must be given alike -----------------===//
+//===- OptionAgreement.cpp - options that all ranks must have alike -------===//
 
 #include "OptionAgreement.h"
 
@@ -13,7 +13,7 @@ using namespace dtc::rt;
 
 namespace {
 
-/// How ranks compare, without what they compare.
+/// A digest of the options and the program.
 struct Digest {
   uint64_t hash;
   int64_t size;
@@ -59,10 +59,10 @@ static std::string valueIn(const GivenOptions &given, const std::string &name) {
   return found == given.end() ? std::string() : found->second;
 }
 
-/// What differs between two ranks, with what to do.
+/// Says what differs between two ranks, and what to do.
 static std::string compare(const GivenOptions &first, int rank,
                            const GivenOptions &other) {
-  // Another program has other options, too, which then do not matter.
+  // Another program also has other options, which do not matter then.
   std::string program = "program";
   if (valueIn(first, program) != valueIn(other, program))
     return format("rank %d has %s, rank 0 has %s; start all ranks with the "

@@ -1,9 +1,9 @@
-//===- OptionAgreement.h - what all ranks must be given alike ---------*- C++
+//===- OptionAgreement.h - options alike on all ranks -----------*- C++ -*-===//
 //-*-===//
 //
-// Ranks that were started with different options would train something that
-// nobody asked for, or wait for each other for ever. So they compare what they
-// were given before the first step.
+// Ranks with different options would train something that nobody asked for, or
+// wait for each other for ever. So ranks compare their options before the first
+// step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,9 +16,9 @@ namespace dtc::rt {
 
 class Collectives;
 
-/// Throws the same Error on all ranks if some were given other options, or are
-/// another program, than rank 0: it names the lowest of them and what differs.
-/// Met by all ranks.
+/// Throws the same Error on all ranks if a rank has other options than rank 0,
+/// or is another program. The error names the lowest such rank and the
+/// difference. All ranks call this.
 void expectAgreement(const Program &program, const Options &options,
                      Collectives &collectives);
 

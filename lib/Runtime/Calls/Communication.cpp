@@ -1,7 +1,6 @@
 //===- Communication.cpp - ABI calls of communication ---------------------===//
 //
-// Puts shares in order, records what a trace shows, and leaves the rest to the
-// engine.
+// Puts shares in order, records events of a trace, and calls the engine.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +20,7 @@ using namespace dtc::rt;
 
 namespace {
 
-/// How shares lie in the buffers, and what is needed to put them in order.
+/// The order of shares in the buffers, and the scratch to put them in order.
 struct Blocks {
   void *scratch = nullptr;
   int64_t input = 1, output = 1;

@@ -9,15 +9,16 @@
 
 using namespace dtc::rt;
 
-void dtcrt_run_begin(dtc_context *context, int32_t phase, int32_t microbatch) {
-  context->phase = phase;
+void dtcrt_run_begin(dtc_context *context, int32_t function,
+                     int32_t microbatch) {
+  context->function = function;
   context->microbatch = microbatch;
   if (context->trace)
-    context->trace->beginRun(phase, microbatch);
+    context->trace->beginRun(function, microbatch);
 }
 
 void dtcrt_run_end(dtc_context *context) {
-  context->phase = context->microbatch = -1;
+  context->function = context->microbatch = -1;
   if (context->trace)
     context->trace->endRun();
 }

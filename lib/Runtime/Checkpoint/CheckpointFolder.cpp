@@ -25,11 +25,11 @@ using namespace dtc::rt;
 namespace fs = std::filesystem;
 
 static constexpr const char *manifestName = "checkpoint.json";
-/// There while ranks find out whether they see one folder.
+/// A file that exists while ranks find out whether they see one folder.
 static constexpr const char *markName = ".rank-0-is-here";
 static constexpr const char *namePattern = "step-%08lld";
-/// What the names of folders end in that are half written, half removed, or
-/// have lost their manifest.
+/// Endings of the names of folders that are half written, half removed, or have
+/// lost their manifest.
 static constexpr const char *temporaryEnd = ".tmp", *removedEnd = ".removed",
                             *keptEnd = ".incomplete";
 
@@ -41,8 +41,7 @@ std::string CheckpointFolder::folderOf(int64_t step) const {
   return path + "/" + format(namePattern, (long long)step);
 }
 
-/// The same on all ranks. What an earlier program left there is gone when
-/// `own` returns.
+/// The same on all ranks. `own` removes files that an earlier program left.
 std::string CheckpointFolder::temporaryOf(int64_t step) const {
   return folderOf(step) + temporaryEnd;
 }
@@ -51,7 +50,7 @@ std::string CheckpointFolder::shardName(int rank) {
   return format("rank-%05d.safetensors", rank);
 }
 
-/// The step that a folder's name has; -1: it is no checkpoint's name.
+/// The step in a folder's name; -1 if the name is not that of a checkpoint.
 static int64_t stepOf(const std::string &name) {
   constexpr std::string_view prefix = "step-";
   int64_t step = -1;
@@ -98,7 +97,8 @@ static void removeFolder(const std::string &name) {
     fail("cannot remove '%s': %s", name.c_str(), error.message().c_str());
 }
 
-/// By another name it is no checkpoint any more, wherever this is broken off.
+/// Renames the folder first: it is no checkpoint from then on, even if the
+/// removal is interrupted.
 static void removeCheckpoint(const std::string &name) {
   std::string removed = name + removedEnd;
   removeFolder(removed);
@@ -107,7 +107,7 @@ static void removeCheckpoint(const std::string &name) {
   removeFolder(removed);
 }
 
-/// Gives a folder a name that is free; returns that.
+/// Renames a folder to a free name, which it returns.
 static std::string keepAside(const std::string &name) {
   std::string aside = name + keptEnd;
   for (int number = 2; fileExists(aside); ++number)
@@ -135,7 +135,7 @@ void CheckpointFolder::takeLock() {
   if (lock < 0)
     fail("cannot open the folder of checkpoints '%s': %s", path.c_str(),
          strerror(errno));
-  // A program that was killed holds it until what it wrote is on disk.
+  // A program that was killed holds the lock until its data are on disk.
   for (int tries = 0; flock(lock, LOCK_EX | LOCK_NB) != 0; ++tries) {
     if (errno == ENOSYS || errno == ENOLCK || errno == EOPNOTSUPP)
       break; // there are file systems without locks
@@ -204,13 +204,13 @@ void CheckpointFolder::expectVisible() const {
 void CheckpointFolder::commit(CheckpointManifest manifest, int ranks) {
   int64_t step = manifest.state.step;
   std::string folder = temporaryOf(step);
-  // Shards are written at the same time, so the last one is soon there.
+  // Ranks write their shards at the same time, so the last one comes soon.
   auto pause = std::chrono::milliseconds(1);
   for (int rank = 0; rank < ranks; ++rank) {
     std::string done = folder + "/" + shardName(rank) + ".done";
     while (!fileExists(done)) {
       if (isCancelled)
-        fail("the shard of rank %d does not come", rank);
+        fail("the shard of rank %d is missing", rank);
       std::this_thread::sleep_for(pause);
       pause = std::min(pause * 2, std::chrono::milliseconds(50));
     }
@@ -221,7 +221,7 @@ void CheckpointFolder::commit(CheckpointManifest manifest, int ranks) {
     auto [at, error] = std::from_chars(text.data(), end, bytes);
     if (error != std::errc() || at == end ||
         std::from_chars(at + 1, end, sum, /*base=*/16).ec != std::errc())
-      fail("'%s' is not as a rank wrote it", done.c_str());
+      fail("'%s' has changed since a rank wrote it", done.c_str());
     manifest.shards.push_back({shardName(rank), bytes, sum});
     unlink(done.c_str());
   }
@@ -282,7 +282,7 @@ void CheckpointFolder::writeShard(
   makeFolder(folder);
   std::string name = folder + "/" + shardName(rank);
   ShardSummary summary = rt::writeShard(name, pieces, read);
-  // Whole when it has its name.
+  // The file is complete when it has its name.
   writeFile(name + ".part", format("%lld %016llx\n", (long long)summary.bytes,
                                    (unsigned long long)summary.checksum));
   if (rename((name + ".part").c_str(), (name + ".done").c_str()) != 0)

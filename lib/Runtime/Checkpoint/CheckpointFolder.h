@@ -1,7 +1,7 @@
 //===- CheckpointFolder.h - the checkpoints of a training -------*- C++ -*-===//
 //
-// A checkpoint is a folder, written under a temporary name and renamed when
-// everything is on disk: it is whole or not there.
+// A checkpoint is a folder. It is written under a temporary name, and renamed
+// when all of it is on disk, so it is complete or does not exist.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,43 +26,45 @@ public:
   //===--- Rank 0 only ----------------------------------------------------===//
 
   bool isThere() const;
-  /// Makes the folder, and keeps other programs from writing to it until this
-  /// ends; removes what a program that was killed left half written or half
-  /// removed. Returns warnings: of what is no checkpoint any more.
+  /// Creates the folder, and locks it against other programs until this object
+  /// ends. Removes folders that a program that was killed left half written or
+  /// half removed. Returns warnings about folders that are no checkpoints any
+  /// more.
   std::vector<std::string> own();
-  /// Makes the folder again if somebody has removed it, or put another in its
-  /// place; returns whether that was so.
+  /// Creates the folder again if somebody has removed it, or put another in its
+  /// place. Returns whether that was so.
   bool renew();
   /// Removes what `own` left for `expectVisible`.
   void unmark() const;
-  /// Waits until the shards of all `ranks` of a step are there, and gives the
+  /// Waits until the shards of all `ranks` of a step are on disk, and gives the
   /// checkpoint its name.
   void commit(CheckpointManifest manifest, int ranks);
-  /// Ends the wait of another thread in `commit`: a shard will not come.
+  /// Ends the wait of another thread in `commit`, because a shard will not
+  /// come.
   void cancel() { isCancelled = true; }
-  /// Removes what of a checkpoint is there before it is committed.
+  /// Removes the parts of a checkpoint that is not committed.
   void abandon(int64_t step) const;
-  /// Removes all checkpoints up to `step` but the newest `count` and those of
-  /// `others`.
+  /// Removes all checkpoints up to `step`, except for the newest `count` and
+  /// those of `others`.
   void keepNewest(int64_t step, int64_t count,
                   const std::set<int64_t> &others) const;
-  /// Removes those of later steps, which are damaged or of a training that did
-  /// not go on from there.
+  /// Removes checkpoints of later steps. They are damaged, or of a training
+  /// that did not continue from `step`.
   void removeAfter(int64_t step) const;
 
   //===--- Every rank -----------------------------------------------------===//
 
-  /// Throws unless the folder is the one of rank 0.
+  /// Throws an Error unless this rank sees the folder of rank 0.
   void expectVisible() const;
 
   /// Steps of the checkpoints, newest first.
   std::vector<int64_t> steps() const;
   std::string folderOf(int64_t step) const;
   CheckpointManifest readManifest(int64_t step) const;
-  /// Throws if a shard is not as it was written.
+  /// Throws an Error if a shard has changed since it was written.
   void verify(int64_t step, const CheckpointManifest::Shard &shard) const;
 
-  /// Writes this rank's shard, and that it is there.
+  /// Writes this rank's shard, and a mark that it is complete.
   void writeShard(
       int64_t step, int rank, const std::vector<KeptPiece> &pieces,
       const std::function<void(const KeptPiece &,

@@ -34,10 +34,10 @@ Checkpointer::~Checkpointer() {
 }
 
 //===----------------------------------------------------------------------===//
-// Going on
+// Resuming
 //===----------------------------------------------------------------------===//
 
-/// The value that rank 0 has. Met by all ranks.
+/// The value that rank 0 has. All ranks call this.
 template <typename T> static T fromLeader(Collectives &collectives, T value) {
   std::vector<T> all(size_t(collectives.size()));
   collectives.gatherData(&value, all.data(), sizeof value);
@@ -71,8 +71,8 @@ std::optional<TrainingState> Checkpointer::start() {
       warn(warning);
     std::vector<int64_t> steps = folder.steps();
     if (!options.resume && !steps.empty())
-      fail("'%s' has checkpoints, the newest of step %lld; go on from there "
-           "with --resume, or give another --checkpoint-dir",
+      fail("'%s' has checkpoints, the newest of step %lld; resume from it with "
+           "--resume, or give another --checkpoint-dir",
            options.checkpointDir.c_str(), (long long)steps[0]);
   });
   agree(collectives, opened, options.name);
@@ -92,14 +92,15 @@ int64_t Checkpointer::load() {
   if (!step)
     agree(context.collectives, {true, describeAbsence()}, options.name);
   Outcome outcome = attempt([&] { read(*step, folder.readManifest(*step)); });
-  if (outcome.failed) // what is read may be removed meanwhile
+  if (outcome.failed) // the checkpoint may be removed meanwhile
     outcome.message += "; if a training writes there, try again";
   agree(context.collectives, outcome, options.name);
   return *step;
 }
 
-/// Whether all shards of a step are as they were written; the ranks look at a
-/// part each, and the first that finds damage says so. Met by all ranks.
+/// Whether all shards of a step are as they were written. Each rank checks a
+/// part of them, and the first one that finds damage reports it. All ranks call
+/// this.
 bool Checkpointer::isWhole(int64_t step) {
   Collectives &collectives = context.collectives;
   Outcome outcome = attempt([&] {
@@ -115,9 +116,9 @@ bool Checkpointer::isWhole(int64_t step) {
   return first < 0;
 }
 
-/// The newest whole checkpoint, or the one that was asked for. Met by all
-/// ranks, which take the list of rank 0: the folder may be of a network, where
-/// some see changes later.
+/// The newest complete checkpoint, or the one that the user asked for. All
+/// ranks take the list of rank 0, because on a network file system some ranks
+/// see changes later. All ranks call this.
 std::optional<int64_t> Checkpointer::chooseStep() {
   std::vector<int64_t> steps;
   if (context.collectives.rank() == 0)
@@ -178,7 +179,8 @@ std::optional<TrainingState> Checkpointer::resume() {
   });
   agree(context.collectives, outcome, options.name);
   committed = step;
-  // All ranks have read it. The next one may not find room beside them.
+  // All ranks have read the checkpoint. Another one may not fit beside its
+  // data.
   if (leads)
     removeFormer(manifest.state);
   return manifest.state;
@@ -236,13 +238,14 @@ void Checkpointer::commit(const TrainingState &state) {
     return;
   folder.commit({state, setting, {}}, context.collectives.size());
   removeFormer(state);
-  // It is whole whatever becomes of others.
+  // The checkpoint is complete, whatever happens to others.
   Outcome removed = attempt([&] { folder.removeAfter(state.step); });
   if (removed.failed)
     warn(removed.message);
 }
 
-/// All but those that are kept, when there is a whole one of `state`.
+/// Removes all checkpoints that are not kept, when a complete one of `state`
+/// exists.
 void Checkpointer::removeFormer(const TrainingState &state) const {
   std::set<int64_t> others;
   if (state.evaluations.best)
@@ -255,9 +258,9 @@ void Checkpointer::removeFormer(const TrainingState &state) const {
     warn(removed.message);
 }
 
-/// The training's threads share a kernel evenly, so one that loses its core for
-/// a moment holds up all: what this thread does is for when they wait. Linux's
-/// threads have a priority each; this is the lowest.
+/// Gives this thread the lowest priority. The training's threads share a kernel
+/// evenly, so a thread that loses its core for a moment delays all of them. On
+/// Linux each thread has its own priority.
 static void yieldToTraining() { setpriority(PRIO_PROCESS, id_t(gettid()), 19); }
 
 void Checkpointer::save(const TrainingState &state) {

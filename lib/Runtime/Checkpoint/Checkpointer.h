@@ -13,44 +13,44 @@
 
 namespace dtc::rt {
 
-/// The checkpoints of one run, as a rank sees them. All ranks meet in `start`,
-/// `save` and `finish`.
+/// The checkpoints of one run on a rank. All ranks call `start`, `save` and
+/// `finish`.
 class Checkpointer {
 public:
   Checkpointer(const dtc_context &context, Arena &arena, const Options &options,
                TrainingSetting setting);
-  /// Waits for what is still written.
+  /// Waits for a write in progress.
   ~Checkpointer();
 
-  /// Opens the folder. If `--resume` is given, fills the arena from the newest
-  /// whole checkpoint and returns where the training stands; nothing if there
-  /// is none yet. Throws Reported on all ranks.
+  /// Opens the folder. With `--resume`, fills the arena from the newest
+  /// complete checkpoint and returns the state of the training; empty if there
+  /// is no checkpoint yet. Throws Reported on all ranks.
   std::optional<TrainingState> start();
 
   /// Fills the arena from the newest whole checkpoint, or from that of
   /// `--resume-step`, and returns its step. Takes the folder from no other job.
-  /// Throws Reported on all ranks. Met by all ranks.
+  /// Throws Reported on all ranks. All ranks call this.
   int64_t load();
 
-  /// Whether a checkpoint is written after a step because of its number.
+  /// Whether the number of a step asks for a checkpoint.
   bool isDue(int64_t step) const {
     return options.checkpointEvery && step % options.checkpointEvery == 0;
   }
 
-  /// Writes a checkpoint, or starts to with `--checkpoint-async`: then what
-  /// follows may change the arena. Throws Reported on all ranks.
+  /// Writes a checkpoint. With `--checkpoint-async` it starts the write, and
+  /// the caller may change the arena. Throws Reported on all ranks.
   void save(const TrainingState &state);
-  /// Waits until what was started is on disk. Throws Reported on all ranks.
+  /// Waits until a started write is on disk. Throws Reported on all ranks.
   void finish();
-  /// Whether what was started failed on this rank: the training may as well
-  /// stop, and `finish` says why.
+  /// Whether a started write has failed on this rank. The training should stop
+  /// then, and `finish` reports the error.
   bool hasFailed() const {
     return started &&
            ((isShardDone && shard.failed) || (isWholeDone && whole.failed));
   }
 
-  /// Where to go on from after a step without numbers; nothing if there is no
-  /// checkpoint. For rank 0.
+  /// Says which checkpoint to resume from after a step whose loss is not
+  /// finite. Empty if there is no checkpoint. For rank 0.
   std::optional<std::string> describe(std::optional<int64_t> soundStep) const;
 
 private:
@@ -73,7 +73,7 @@ private:
   std::vector<KeptPiece> pieces; ///< that this rank writes
   std::optional<int64_t> committed;
 
-  // Of what is written.
+  // State of the write in progress.
   std::optional<TrainingState> started; ///< and not waited for
   std::vector<char> copy;               ///< of the pieces, one after the other
   std::thread writer;                   ///< while the training goes on

@@ -1,4 +1,4 @@
-//===- Manifest.cpp - what a checkpoint says of itself --------------------===//
+//===- Manifest.cpp - the manifest of a checkpoint ------------------------===//
 
 #include "Manifest.h"
 
@@ -13,14 +13,16 @@
 using namespace dtc::rt;
 using Json = nlohmann::ordered_json;
 
-/// Counts up when a program could no longer read what an older one wrote.
+/// The version of the format. It increases when a program could no longer read
+/// a manifest of an older one.
 static constexpr int schema = 1;
 
 //===----------------------------------------------------------------------===//
 // Setting
 //===----------------------------------------------------------------------===//
 
-/// Without the number of steps where it changes no rate.
+/// The learning rate, without the number of steps if that does not change the
+/// rate.
 static std::string describeSchedule(const Options &options) {
   std::string text = options.learningRate.describe();
   return options.learningRate.shape == LearningRateShape::constant
@@ -37,8 +39,8 @@ TrainingSetting::TrainingSetting(const Program &program, const Options &options,
 
 std::vector<std::string>
 TrainingSetting::compare(const TrainingSetting &other) const {
-  // With these the order of samples or the random numbers would change, so that
-  // some samples were seen twice and others never.
+  // Other values would change the order of samples or the random numbers: some
+  // samples would be seen twice and others never.
   if (globalBatch != other.globalBatch)
     fail("the checkpoint is of batches of %lld, this program has %lld; compile "
          "it with --batch %lld, or, if it is of --dp auto, start as many "
@@ -71,7 +73,7 @@ TrainingSetting::compare(const TrainingSetting &other) const {
 // JSON
 //===----------------------------------------------------------------------===//
 
-/// Of everything but itself.
+/// The checksum of the manifest without this member.
 static std::string sumOf(const Json &json) {
   return format("%016llx", (unsigned long long)Checksum::of(json.dump()));
 }
@@ -172,7 +174,8 @@ CheckpointManifest CheckpointManifest::read(const std::string &path) {
       std::string digits = shard.at("xxh3");
       manifest.shards.push_back({shard.at("file"), readWhole(shard.at("bytes")),
                                  strtoull(digits.c_str(), nullptr, 16)});
-      // It stands in the folder of the checkpoint, wherever that is moved.
+      // The file is relative to the folder of the checkpoint, which may be
+      // moved.
       if (manifest.shards.back().file.find('/') != std::string::npos)
         fail("shard '%s' is not in its folder",
              manifest.shards.back().file.c_str());

@@ -1,4 +1,4 @@
-//===- Manifest.h - what a checkpoint says of itself ------------*- C++ -*-===//
+//===- Manifest.h - the manifest of a checkpoint ----------------*- C++ -*-===//
 //
 // checkpoint.json is the last file of a checkpoint that is written. docs/
 // Checkpoints.md states the format.
@@ -17,7 +17,7 @@
 
 namespace dtc::rt {
 
-/// What the numbers of a training depend on, besides its state.
+/// The settings that the numbers of a training depend on, besides its state.
 struct TrainingSetting {
   std::string model, dtype, optimizer;
   int64_t globalBatch;
@@ -30,8 +30,8 @@ struct TrainingSetting {
   TrainingSetting(const Program &program, const Options &options,
                   std::string data);
 
-  /// Throws an Error if a training with this setting would not go on with what
-  /// one with `other` did. Returns notes about what else is different.
+  /// Throws an Error if a training with this setting could not continue one
+  /// with `other`. Returns notes about other differences.
   std::vector<std::string> compare(const TrainingSetting &other) const;
 };
 

@@ -29,7 +29,7 @@ std::string dtc::rt::pathOfWeights(const Program &program) {
   return (self.parent_path() / program.weightsFile).string();
 }
 
-/// The file of weights that an executable ends in (ABI.h).
+/// The weights at the end of an executable (ABI.h).
 static std::string_view findEmbedded(std::string_view executable) {
   constexpr std::string_view mark = DTC_WEIGHTS_MARK;
   uint64_t size = 0;
@@ -46,8 +46,7 @@ static std::string_view findEmbedded(std::string_view executable) {
 
 namespace {
 
-/// The program's weights, or those of another file, wherever they are; opened
-/// when first needed.
+/// The program's weights, or those of another file. Opened at the first use.
 class Weights {
 public:
   explicit Weights(const Program &program, const std::string &given = {})
@@ -160,7 +159,7 @@ void dtc::rt::loadParameters(const dtc_context &context, Arena &arena,
       Piece piece = pieceOf(parameter, place, program.mesh, rank);
       int64_t bytes = piece.count * sizeOf(parameter.dtype);
       arena.write(piece.offset, bytes, [&](char *target) {
-        // What is padding stays so.
+        // Padding stays zero.
         memset(target, 0, bytes);
         if (parameter.init == ParameterInfo::Init::file || !path.empty())
           loadFromFile(parameter, piece, weights.reader(), target);
@@ -188,7 +187,8 @@ struct SavedPiece {
   Piece piece;
 };
 
-/// A parameter, gathered from the ranks that have pieces of it, or a buffer.
+/// A buffer, or a parameter that is gathered from the ranks that hold its
+/// pieces.
 struct SavedTensor {
   std::string name;
   const ParameterInfo *parameter = nullptr;
@@ -197,7 +197,7 @@ struct SavedTensor {
 
 } // namespace
 
-/// Where a tensor of a kind is in the arena; null if it is not kept.
+/// Finds a tensor of a kind in the arena; null if it is not kept.
 static const Stage::Place *placeOf(const Stage::Parameter &entry,
                                    TensorKind kind) {
   const Stage::State *average = entry.findState(averageState);
@@ -212,9 +212,9 @@ static const Stage::Place *placeOf(const Stage::Parameter &entry,
   return nullptr;
 }
 
-/// The first of the ranks that hold the same sends: that at 0 on all axes but
-/// the pipeline's and those that split the parameter. By name, so that files do
-/// not depend on the plan.
+/// The rank that sends a piece: of the ranks that hold it, the one at 0 on all
+/// axes except for the pipeline's and those that split the parameter. Axes are
+/// found by name, so that files do not depend on the plan.
 static std::vector<SavedTensor> listTensors(const Program &program,
                                             TensorKind kind) {
   const Mesh &mesh = program.mesh;
@@ -268,7 +268,7 @@ static const SafetensorsReader::Tensor &findBuffer(Weights &weights,
   return *tensor;
 }
 
-/// What the file says of its tensors.
+/// The entries of the file's header.
 static std::vector<SafetensorsWriter::Tensor>
 describeTensors(const std::vector<SavedTensor> &list, Weights &weights) {
   std::vector<SafetensorsWriter::Tensor> tensors;
@@ -289,7 +289,7 @@ ReservedSpace dtc::rt::reserveTensors(const Program &program, TensorKind kind,
   Weights weights(program);
   std::vector<SafetensorsWriter::Tensor> tensors =
       describeTensors(listTensors(program, kind), weights);
-  // The writer looks at what is there now.
+  // The writer checks the existing file.
   int64_t bytes = SafetensorsWriter(path, tensors).bytes();
   for (const SafetensorsWriter::Tensor &tensor : tensors)
     bytes += elementCount(tensor.shape) * sizeOf(tensor.dtype);

@@ -10,24 +10,23 @@
 
 namespace dtc::rt {
 
-/// Of a program whose weights are a file of their own.
+/// The path of the weights, for a program that has them in a file of its own.
 std::string pathOfWeights(const Program &program);
 
-/// Throws the same Error on all ranks if some start from another file than
-/// rank 0: the file at `path`, or the program's, which may be the end of the
-/// program. Says nothing of a file that cannot be opened: loading does. Met by
-/// all ranks.
+/// Throws the same Error on all ranks if a rank starts from other weights than
+/// rank 0: the file at `path`, or the program's weights. Does not report a file
+/// that cannot be opened, because loading does. All ranks call this.
 void expectSameWeights(const Program &program, const std::string &path,
                        const FileCoverage &coverage, Collectives &collectives);
 
-/// Fills the parameters that this rank's stage owns, and their moving averages,
-/// from the weights file or by their rule; if `path` is not empty, from that
-/// file. The numbers depend on the seed and the parameter alone, not on the
-/// plan. Throws an Error if a file does not fit.
+/// Fills the parameters of this rank's stage, and their moving averages, from
+/// the weights file or by their rule; if `path` is not empty, from that file.
+/// The numbers depend on the seed and the parameter, not on the plan. Throws an
+/// Error if a file does not fit.
 void loadParameters(const dtc_context &context, Arena &arena, uint64_t seed,
                     const std::string &path = {});
 
-/// `averages` are moving averages of weights, and weights that are not trained.
+/// `averages` are moving averages of weights, and weights that are frozen.
 enum class TensorKind { weights, averages, gradients };
 
 /// Throws an Error if there is no room for such a file. For rank 0.
@@ -35,8 +34,8 @@ ReservedSpace reserveTensors(const Program &program, TensorKind kind,
                              const std::string &path);
 
 /// Collects the tensors of all stages on rank 0, which writes them to `path`
-/// under the model's names, divided by `divisor`. Met by all ranks; throws on
-/// rank 0 only.
+/// under the model's names, divided by `divisor`. All ranks call this; throws
+/// on rank 0 only.
 void saveTensors(const dtc_context &context, const Arena &arena,
                  TensorKind kind, const std::string &path, double divisor = 1);
 

@@ -139,7 +139,8 @@ void SafetensorsWriter::failure(const char *action) {
   fail("cannot %s '%s': %s", action, path.c_str(), strerror(error));
 }
 
-/// Of the buffer, and what its address and writes from it are a multiple of.
+/// Size of the buffer. Its address and the writes from it are multiples of
+/// `alignment`.
 static constexpr int64_t bufferBytes = 1 << 20, alignment = 4096;
 
 void SafetensorsWriter::create() {
@@ -156,7 +157,7 @@ void SafetensorsWriter::create() {
 
 void SafetensorsWriter::flush() {
   const char *at = buffer.get();
-  // The end of a file is of any size, and so may be what a signal left.
+  // The last write has any size, and so has a write that a signal interrupted.
   while (buffered > 0) {
     int flags = fcntl(file, F_GETFL);
     if (flags & O_DIRECT && buffered % alignment)

@@ -20,7 +20,7 @@
 
 namespace dtc::rt {
 
-/// A view of a file's bytes. Throws when they are not a whole file.
+/// A view of a file's bytes. Throws an Error if they are not a complete file.
 class SafetensorsReader {
 public:
   struct Tensor {
@@ -36,7 +36,7 @@ public:
   /// Null when there is no such tensor.
   const Tensor *find(const std::string &tensor) const;
   const std::map<std::string, Tensor> &tensors() const { return entries; }
-  /// What the file says of itself under that name; empty if nothing.
+  /// The metadata that the file has under that name; empty if it has none.
   std::string metadata(const std::string &key) const;
 
 private:
@@ -45,8 +45,9 @@ private:
   std::map<std::string, Tensor> entries;
 };
 
-/// Writes a file under a temporary name; `commit` gives it its own. A writer
-/// that is destroyed before leaves nothing behind. Throws on any failure.
+/// Writes a file under a temporary name; `commit` renames it. A writer that is
+/// destroyed before `commit` leaves nothing behind. Throws an Error on any
+/// failure.
 class SafetensorsWriter {
 public:
   struct Tensor {
@@ -66,7 +67,7 @@ public:
   void append(const void *data, int64_t bytes);
   void commit();
 
-  /// Of what was written so far.
+  /// Size and checksum of the bytes that were written so far.
   int64_t bytes() const { return written; }
   uint64_t checksum() const { return sum.value(); }
 
@@ -77,9 +78,9 @@ private:
 
   std::string path, temporary;
   int file = -1;
-  /// What is not written yet, in memory that disks can read from: a large file
-  /// is only passed through, and costs little of the processor where it does
-  /// not go through the kernel's cache.
+  /// Bytes that are not written yet, in memory that disks can read from. A
+  /// large file passes through this buffer, and costs little processor time
+  /// where it bypasses the kernel's cache.
   struct Free {
     void operator()(char *data) const { free(data); }
   };

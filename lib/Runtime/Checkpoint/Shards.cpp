@@ -1,4 +1,4 @@
-//===- Shards.cpp - what a rank keeps of a training, in a file ------------===//
+//===- Shards.cpp - a rank's state in a checkpoint ------------------------===//
 
 #include "Shards.h"
 
@@ -13,11 +13,11 @@ using namespace dtc::rt;
 using Json = nlohmann::ordered_json;
 
 //===----------------------------------------------------------------------===//
-// Who has what
+// Pieces of ranks
 //===----------------------------------------------------------------------===//
 
-/// Calls back for each place of a stage, with what the rank has there, which
-/// may be nothing, and the axes along which ranks have different pieces.
+/// Calls `body` for each place of a stage, with the rank's data there, which
+/// may be empty, and the axes along which ranks have different pieces.
 template <typename Callback>
 static void forEachPlace(const Program &program, int rank, Callback callback) {
   const Mesh &mesh = program.mesh;
@@ -79,7 +79,7 @@ std::vector<KeptPiece> dtc::rt::listWrittenPieces(const Program &program,
 // Writing
 //===----------------------------------------------------------------------===//
 
-/// Of the metadata that has the places of all pieces.
+/// The metadata key of the places of all pieces.
 static constexpr const char *placesKey = "dtc.pieces";
 
 ShardSummary dtc::rt::writeShard(
@@ -91,7 +91,8 @@ ShardSummary dtc::rt::writeShard(
   Json places = Json::object();
   for (const KeptPiece &kept : pieces) {
     const ParameterInfo &parameter = *kept.parameter;
-    // Parts of one tensor, as of a fused projection, start at other places.
+    // Parts of one tensor, for example of a fused projection, have different
+    // starts.
     std::string name = kept.group + "/" + parameter.tensor;
     if (places.contains(name))
       name += format("#%zu", tensors.size());
@@ -127,7 +128,7 @@ ShardSet::ShardSet(const Program &program,
               [](const Run &a, const Run &b) { return a.first < b.first; });
 }
 
-/// The numbers of a box, one for each dimension, that lie in a file.
+/// Reads the numbers of a box, one for each dimension, from a file.
 static Box readBox(const Json &place, size_t rank) {
   Box box{readWholes(place.at("start")), readWholes(place.at("size"))};
   if (box.start.size() != rank || box.size.size() != rank)
@@ -156,7 +157,8 @@ void ShardSet::add(const SafetensorsReader &shard) {
              name.c_str());
       const ParameterInfo &parameter = *found->second;
       std::vector<int64_t> shape = readWholes(place.at("shape"));
-      // What follows takes as long as the shape is large, so it must be ours.
+      // The following work is proportional to the shape, so the shape must be
+      // ours.
       if (shape != parameter.tensorShape || tensor->dtype != parameter.dtype)
         fail("found %s of %s, expected %s of %s: the checkpoint is of another "
              "program",
@@ -175,7 +177,7 @@ void ShardSet::add(const SafetensorsReader &shard) {
       });
     }
   } catch (const std::exception &error) {
-    fail("cannot go on from shard %s, at %s: %s", shard.name().c_str(),
+    fail("cannot resume from shard %s, at %s: %s", shard.name().c_str(),
          at.c_str(), describeJsonError<Json>(error).c_str());
   }
 }
@@ -185,13 +187,14 @@ void ShardSet::read(const KeptPiece &piece, char *target) const {
   const char *tensor = parameter.tensor.c_str(), *group = piece.group.c_str();
   auto found = entries.find({piece.group, parameter.tensor});
   if (found == entries.end())
-    fail("the checkpoint has no %s of '%s'; it is of another model or "
-         "optimizer, or one that froze this parameter; its weights go on by "
-         "--save-weights and dtc --init",
-         group, tensor);
+    fail(
+        "the checkpoint has no %s of '%s'; it is of another model or "
+        "optimizer, or one that froze this parameter; to keep its weights, use "
+        "--save-weights and dtc --init",
+        group, tensor);
   const Runs &runs = found->second;
   int64_t size = sizeOf(parameter.dtype);
-  memset(target, 0, size_t(piece.bytes())); // what is padding stays so
+  memset(target, 0, size_t(piece.bytes())); // padding stays zero
   forEachRun(parameter.tensorShape, piece.piece,
              [&](int64_t first, int64_t to, int64_t count) {
                // The last run that starts at the first element or before it.

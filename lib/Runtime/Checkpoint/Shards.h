@@ -1,9 +1,9 @@
-//===- Shards.h - what a rank keeps of a training, in a file ----*- C++ -*-===//
+//===- Shards.h - a rank's state in a checkpoint ----------------*- C++ -*-===//
 //
 // A shard is a safetensors file with the pieces of parameters and optimizer
-// state that one rank writes. Its metadata say of each piece where in the
-// model's tensor it is, so that ranks of any plan find what they need in the
-// shards of any other.
+// state that one rank writes. Its metadata have the place of each piece in the
+// model's tensor, so that ranks of any plan can read the shards of any other
+// plan.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,11 +27,11 @@ struct KeptPiece {
   int64_t bytes() const { return piece.count * sizeOf(parameter->dtype); }
 };
 
-/// Everything that a rank holds.
+/// All pieces that a rank holds.
 std::vector<KeptPiece> listHeldPieces(const Program &program, int rank);
 
-/// What of it the rank writes: of ranks that hold the same piece one does, and
-/// they take turns.
+/// The pieces that the rank writes. Of the ranks that hold the same piece one
+/// writes it, and they take turns.
 std::vector<KeptPiece> listWrittenPieces(const Program &program, int rank);
 
 struct ShardSummary {
@@ -50,16 +50,16 @@ ShardSummary writeShard(
 /// The shards of one checkpoint.
 class ShardSet {
 public:
-  /// Throws when a file is no shard, or of a model with other tensors, or other
-  /// shapes, than the program's.
+  /// Throws an Error if a file is not a shard, or has other tensors or shapes
+  /// than the program's model.
   ShardSet(const Program &program, const std::vector<std::string> &paths);
 
-  /// Fills `target` with the piece, zero where it is padding. Throws when the
-  /// shards have not all of it.
+  /// Fills `target` with the piece, and its padding with zeros. Throws an Error
+  /// if the shards do not contain all of it.
   void read(const KeptPiece &piece, char *target) const;
 
 private:
-  /// Elements of a tensor, in row-major order, that stand together in a file.
+  /// Elements of a tensor, in row-major order, that are contiguous in a file.
   struct Run {
     int64_t first, count;
     const char *data;

@@ -31,14 +31,14 @@ struct Evaluations {
   int64_t since = 0;                  ///< evaluations after it, or of all
 };
 
-/// Where a training stands, besides what its arenas hold. Random numbers and
-/// the order of samples follow from the seed and the step.
+/// The state of a training, besides the contents of its arenas. Random numbers
+/// and the order of samples follow from the seed and the step.
 struct TrainingState {
   int64_t step = 0; ///< steps that are done
   LossScaleState lossScale;
   Evaluations evaluations;
-  /// The newest checkpoint before this that a step with finite loss and
-  /// gradient norm followed.
+  /// The newest earlier checkpoint that is followed by a step with finite loss
+  /// and gradient norm.
   std::optional<int64_t> soundStep;
 };
 

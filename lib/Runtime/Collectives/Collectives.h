@@ -25,8 +25,8 @@ class Arena;
 struct Environment;
 struct Program;
 
-/// What may be in flight at once: messages, collectives, and one more
-/// operation, of a call that blocks but has to go on with others meanwhile.
+/// Slots of operations in flight: messages, collectives, and one more for a
+/// blocking call that has to progress the others meanwhile.
 constexpr int firstCollectiveSlot = DTC_MAX_MESSAGE_SLOTS;
 constexpr int blockingSlot = DTC_MAX_MESSAGE_SLOTS + DTC_MAX_COLLECTIVE_SLOTS;
 constexpr int numSlots = blockingSlot + 1;
@@ -37,7 +37,7 @@ struct Collective {
   CollectiveKind kind;
   const void *input;
   void *output;  ///< of an all-reduce the input
-  int64_t count; ///< where elements only move, bytes
+  int64_t count; ///< in bytes if elements only move
   dtc_dtype dtype = DTC_BOOL;
   dtc_reduction reduction = DTC_MAX;
   /// In a permutation: for each member, the member whose input it gets. Lives
@@ -45,7 +45,7 @@ struct Collective {
   const std::vector<int> *sources = nullptr;
 
   const CollectiveTraits &traits() const { return getTraits(kind); }
-  /// Of a share.
+  /// Size of a share.
   int64_t bytes() const { return count * sizeOf(dtype); }
 
   static Collective allReduce(dtc_dtype dtype, dtc_reduction reduction,
@@ -88,20 +88,20 @@ public:
 
   //===--- Before the first step, in this order ---------------------------===//
 
-  /// Makes the program's groups, which has to outlive this.
+  /// Creates the groups of the program, which must outlive this.
   virtual void createGroups(const Program &program) = 0;
-  /// Whether the rank's arena should be one that others can map.
+  /// Whether other ranks should be able to map the rank's arena.
   virtual bool sharesArena() const { return false; }
-  /// Names the memory that the buffers of all collectives are in; met by all
-  /// ranks. Returns what the user should know of it, or nothing.
+  /// Sets the memory that contains the buffers of all collectives. Returns a
+  /// note for the user, or nothing. All ranks call this.
   virtual std::string attach(const Arena &) { return {}; }
 
-  /// What runs on this rank, for messages.
+  /// The engine may read the state of this rank for messages.
   virtual void observe(const dtc_context &) {}
 
   //===--- The step -------------------------------------------------------===//
-  // What `start`, `send` and `recv` begin is done after the wait of its slot.
-  // All members of a group call its collectives in the same order.
+  // An operation of `start`, `send` or `recv` ends at the wait of its slot. All
+  // members of a group call its collectives in the same order.
 
   /// Does a collective. All members of an all-reduce get the same bits, in
   /// every run.
@@ -114,11 +114,13 @@ public:
                     int64_t bytes) = 0;
   virtual void recv(int peer, int tag, int slot, void *buffer,
                     int64_t bytes) = 0;
-  /// Does nothing for a slot that is free, which it is after this.
+  /// Waits for the operation of a slot, which is free then. Does nothing for a
+  /// free slot.
   virtual void wait(int slot) = 0;
   /// Whether a wait would return at once.
   virtual bool test(int slot) = 0;
-  /// Goes on with what is in flight, for a short time; whether anything is.
+  /// Progresses operations in flight for a short time. Returns whether there
+  /// are any.
   virtual bool poll() = 0;
 
   //===--- Around the step ------------------------------------------------===//
@@ -126,12 +128,12 @@ public:
   /// Blocking transfers outside the steps: weights, gradients.
   virtual void sendData(int peer, const void *buffer, int64_t bytes) = 0;
   virtual void recvData(int peer, void *buffer, int64_t bytes) = 0;
-  /// The output is the input of every rank, by rank.
+  /// Gathers the input of every rank, ordered by rank.
   virtual void gatherData(const void *input, void *output, int64_t bytes) = 0;
-  /// The lowest rank that passes true, or -1; met by all ranks.
+  /// The lowest rank that passes true, or -1; all ranks call this.
   virtual int firstFailed(bool failed) = 0;
   virtual void barrier() = 0;
-  /// Leaves in good order; met by all ranks.
+  /// Ends the communication in good order. All ranks call this.
   virtual void finish() = 0;
 };
 
@@ -143,7 +145,7 @@ std::unique_ptr<Collectives> makeMpiCollectives(int timeout);
 std::unique_ptr<Collectives> makeGlooCollectives(const Environment &environment,
                                                  const std::string &rendezvous,
                                                  int timeout);
-/// Uses `network` where shared memory does not do.
+/// Uses `network` where shared memory does not work.
 std::unique_ptr<Collectives> makeSharedMemoryCollectives(Collectives &network);
 
 } // namespace dtc::rt

@@ -1,4 +1,4 @@
-//===- Describe.cpp - what a rank waits for, in words ---------------------===//
+//===- Describe.cpp - the operation that a rank waits for -----------------===//
 
 #include "Describe.h"
 
@@ -23,13 +23,14 @@ static std::string describeCollective(const Call &call,
   return text + " of " + formatBytes(double(call.bytes * shares));
 }
 
-/// " in phase F of micro-batch 3". The rank may run on meanwhile, so each is
-/// read once.
+/// " in stage function F of micro-batch 3". The rank may run on meanwhile, so
+/// each is read once.
 static std::string describeRun(const dtc_context &running) {
-  int phase = running.phase, microbatch = running.microbatch;
-  if (phase < 0)
+  int function = running.function, microbatch = running.microbatch;
+  if (function < 0)
     return {};
-  std::string text = " in phase " + running.program.phases.at(size_t(phase));
+  std::string text =
+      " in stage function " + running.program.functions.at(size_t(function));
   if (microbatch >= 0)
     text += format(" of micro-batch %d", microbatch);
   return text;

@@ -1,7 +1,7 @@
-//===- Describe.h - what a rank waits for, in words -------------*- C++ -*-===//
+//===- Describe.h - the operation that a rank waits for ---------*- C++ -*-===//
 //
-// One set of words for all engines: what a rank waits for, that it has waited
-// too long, and what to do then.
+// Messages of all engines about a rank that waits too long: the operation, the
+// time, and the advice.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +12,8 @@
 
 namespace dtc::rt {
 
-/// What a rank waits for. Plain numbers, so that a step formats nothing.
+/// The operation that a rank waits for. Plain numbers, so that a step formats
+/// nothing.
 struct Call {
   enum What {
     start, ///< of the other ranks
@@ -32,16 +33,16 @@ struct Call {
   static Call of(int group, const Collective &c) {
     return {collective, -1, c.bytes(), group, c.kind};
   }
-  /// How many times --timeout it may take: ranks have that time to meet, and
-  /// between steps another rank may write a file.
+  /// The limit in units of --timeout: ranks have that time to meet, and between
+  /// steps another rank may write a file.
   int patience() const {
     return what >= collective ? 1 : what == start ? 2 : 10;
   }
 };
 
-/// "all_reduce over dp of 25.0 MiB in phase W of micro-batch 3". `program` may
-/// be null before there are groups; `running` says where in the plan the rank
-/// is, and may be null, too.
+/// "all_reduce over dp of 25.0 MiB in stage function W of micro-batch 3".
+/// `program` may be null before there are groups; `running` says where in the
+/// plan the rank is, and may be null, too.
 std::string describe(const Call &call, const Program *program,
                      const dtc_context *running);
 

@@ -14,7 +14,7 @@ static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t),
               "the kernel reads it");
 
 void Doorbell::ring() {
-  // Either the owner sees the news before it sleeps, or this sees it asleep.
+  // Either the owner sees the change before it sleeps, or this sees it asleep.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (!isAsleep.load())
     return;

@@ -1,7 +1,8 @@
 //===- Doorbell.h - sleep until another rank has news -----------*- C++ -*-===//
 //
-// In shared memory; zeros are the start. A rank that only yields its core while
-// it waits loses its turn to all other programs, again and again.
+// A doorbell in shared memory; zeros are the start. A rank that waits by
+// yielding its core loses its turn to other programs again and again, so it
+// sleeps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,11 +16,12 @@ namespace dtc::rt {
 
 class alignas(64) Doorbell {
 public:
-  /// For others: wakes the owner if it sleeps. It sees what was written before.
+  /// Other ranks call this to wake the owner. It then sees all that was written
+  /// before.
   void ring();
 
-  /// For the owner: sleeps until a ring, for a time at most, unless `hasNews`
-  /// finds something to do. No ring between the two is lost.
+  /// The owner calls this to sleep until a ring, or for a time at most, unless
+  /// `hasNews` finds work. No ring in between is lost.
   template <typename HasNews>
   void sleepUnless(HasNews hasNews, int64_t microseconds) {
     uint32_t before = rings.load();

@@ -1,13 +1,14 @@
 //===- Gloo.cpp - collectives through Gloo --------------------------------===//
 //
-// Under launchers that MPI does not know, such as torchrun. Gloo carries
-// messages; what a collective sends to whom, and in which order it reduces, is
-// here: each element is reduced once, by one member, in the order of the
-// members, as in shared memory. So all members get the same bits, in every run.
+// The engine under launchers that MPI does not know, such as torchrun. Gloo
+// carries messages. This file decides the members that exchange messages and
+// the order of reductions: one member reduces each element once, in the order
+// of the members, as in shared memory. So all members get the same bits in
+// every run.
 //
-// Gloo has a thread that moves data, and can be waited for but not asked. So a
-// group has a thread that does what is started, and a message that is asked for
-// gets one.
+// Gloo moves data in a thread of its own, and can be waited for but not tested.
+// So each group has a thread for started collectives, and each tested message
+// gets a thread.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,15 +31,15 @@ using dtc::CollectiveKind;
 
 namespace {
 
-/// Of an all-reduce or a reduce-scatter, at once: bounds the memory beside the
-/// arena, and is large beside what a message costs.
+/// Bytes of an all-reduce or reduce-scatter that are reduced at once. Bounds
+/// the memory beside the arena, and is large compared to the cost of a message.
 constexpr int64_t pieceBytes = 4 << 20;
-/// Up to this, every member gets all inputs and reduces alone: one message
-/// fewer.
+/// Up to this size, every member gets all inputs and reduces them itself, which
+/// saves a message.
 constexpr int64_t smallBytes = 4 << 10;
 
-/// Gloo tells messages between two ranks apart by these; those of one number
-/// arrive in order.
+/// Numbers of messages between two ranks. Messages of one number arrive in
+/// order.
 uint64_t numberOfGroup(size_t group) { return (uint64_t(1) << 32) + group; }
 uint64_t numberOfTag(int tag) { return (uint64_t(2) << 32) + uint64_t(tag); }
 constexpr uint64_t controlNumber = 0;
@@ -53,7 +54,7 @@ struct Group {
   int size() const { return int(ranks.size()); }
 };
 
-/// What a slot names.
+/// The operation of a slot.
 struct Use {
   GlooMesh::Message message;        ///< unless it is a collective
   std::atomic<bool> isDone = false; ///< by a worker
@@ -93,7 +94,8 @@ public:
       group->ranks = program.mesh.members(axes, rank());
       group->place = program.mesh.place(axes, rank());
       group->number = numberOfGroup(groups.size());
-      // Of a piece, or of what is less than one element for each member.
+      // The size of a piece, or of a rest with less than one element for each
+      // member.
       size_t members = group->ranks.size();
       group->staging.resize(
           std::max(size_t(pieceBytes), 8 * members * members) + 64 * members);
@@ -103,7 +105,7 @@ public:
 
   void run(int group, const Collective &collective) override {
     Group &members = groupOf(group);
-    members.worker.finish(); // of what was started before
+    members.worker.finish(); // collectives that were started before
     perform(members, collective);
   }
   void start(int group, int slot, const Collective &collective) override {
@@ -155,7 +157,7 @@ public:
     return true;
   }
 
-  /// Gloo and the workers go on by themselves.
+  /// Gloo and the workers progress by themselves.
   bool poll() override { return uses.isAnyTaken(); }
 
   void sendData(int peer, const void *buffer, int64_t bytes) override {

@@ -31,7 +31,7 @@
 using namespace dtc::rt;
 
 //===----------------------------------------------------------------------===//
-// Where a rank can be reached
+// Addresses of ranks
 //===----------------------------------------------------------------------===//
 
 uint64_t GlooMesh::thisMachine() {
@@ -47,7 +47,7 @@ static std::string textOf(const sockaddr *address, socklen_t length) {
   return text;
 }
 
-/// Of this end of a way to rank 0; empty if there is none.
+/// The address of this machine on the route to rank 0; empty if there is none.
 static std::string addressTowards(const MasterAddress &master) {
   addrinfo hints = {}, *found = nullptr;
   hints.ai_socktype = SOCK_DGRAM;
@@ -111,7 +111,7 @@ static gloo::transport::tcp::attr chooseAddress(const Environment &own) {
 // Connections
 //===----------------------------------------------------------------------===//
 
-/// Gloo's connections, by the addresses of a rendezvous of ours.
+/// Connects Gloo by the addresses of our own rendezvous.
 class GlooMesh::Connections : public gloo::Context {
 public:
   Connections(const Environment &own, const std::string &rendezvous,
@@ -119,8 +119,8 @@ public:
       : gloo::Context(own.rank, own.size) {
     device_ = gloo::transport::tcp::CreateDevice(chooseAddress(own));
     transportContext_ = device_->createContext(rank, size);
-    // Gloo takes five times as long to connect, and as long to carry, which
-    // is for the watchdog to say.
+    // Gloo's limits are five times the timeout, for connections and for
+    // messages, because the watchdog reports first.
     transportContext_->setTimeout(std::chrono::seconds(timeout));
     constexpr size_t room = gloo::transport::Address::kMaxByteSize;
     std::vector<char> addresses(room * size_t(size));
@@ -149,8 +149,8 @@ public:
   gloo::transport::Context &transport() { return *transportContext_; }
 
 private:
-  /// Asks the system to notice a machine that is gone within `timeout` seconds.
-  /// Gloo does not show its sockets, but the process has no other connections.
+  /// Asks the system to notice a lost machine within `timeout` seconds. Gloo
+  /// does not show its sockets, but the process has no other connections.
   static void setUpSockets(int timeout);
 };
 
@@ -213,9 +213,9 @@ static const char *reasonOf(const std::exception &error) {
   return bracket ? bracket + 2 : error.what();
 }
 
-/// Who watches the ranks of this machine knows better which of them is lost,
-/// and is given time to say so: a connection breaks also when its other end has
-/// noticed that a third is.
+/// Waits before it fails: the thread that watches the ranks of this machine
+/// knows better which of them is lost, and reports it first. A connection also
+/// breaks when its other end has noticed that a third rank is lost.
 [[noreturn]] static void failOn(int peer, const std::exception &error) {
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   fatal("rank %d is lost: %s; %s", peer, reasonOf(error), afterLoss);

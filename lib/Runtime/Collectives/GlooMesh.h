@@ -22,10 +22,10 @@ public:
 
   int rank() const { return environment.rank; }
   int size() const { return environment.size; }
-  /// A number that ranks have alike if they are on one machine.
+  /// A number that is equal on all ranks of one machine.
   static uint64_t thisMachine();
 
-  /// One that has begun; its memory is left alone until it is waited for.
+  /// A message that has begun. Its memory must not be touched until the wait.
   class Message {
   public:
     Message();
@@ -41,8 +41,8 @@ public:
     struct State;
     std::unique_ptr<State> state; ///< null: done
   };
-  /// Messages between two ranks meet in the order in which they begin among
-  /// those of one `number`. Any thread may begin one.
+  /// Messages of one `number` between two ranks match in the order in which
+  /// they begin. Any thread may begin one.
   Message send(int peer, uint64_t number, const void *buffer, int64_t bytes);
   Message receive(int peer, uint64_t number, void *buffer, int64_t bytes);
 

@@ -85,8 +85,8 @@ MPI_Op operationOf(dtc_dtype dtype, dtc_reduction reduction) {
   return reduction == DTC_SUM ? MPI_SUM : MPI_MAX;
 }
 
-/// While it lives, MPI starts: MPI_Init waits for mpirun and for all other
-/// ranks, and may do so for ever.
+/// Limits the time of MPI_Init, which waits for mpirun and for all other ranks,
+/// and may do so for ever.
 class StartWatch {
 public:
   explicit StartWatch(int seconds)
@@ -95,7 +95,7 @@ public:
           if (!started.wait_for(lock, std::chrono::seconds(seconds),
                                 [this] { return isStarted; }))
             fatal("MPI has not started for %d s: mpirun hangs, or another rank "
-                  "has not come; see why, or give it longer with --timeout",
+                  "has not started; see why, or raise --timeout",
                   seconds);
         })) {}
   ~StartWatch() {
@@ -205,7 +205,7 @@ public:
     return isDone;
   }
 
-  /// A call of MPI that finds nothing goes on with all requests.
+  /// A call of MPI that finds nothing progresses all requests.
   bool poll() override {
     if (!slots.isAnyTaken())
       return false;
@@ -246,8 +246,8 @@ public:
 
   void finish() override { MPI_Finalize(); }
 
-  /// Also from a thread beside one that is in a call of MPI, in which MPI's
-  /// own way may hang.
+  /// Another thread may be in a call of MPI, where MPI_Abort may hang. So this
+  /// does not wait for it long.
   void abort() override {
     std::thread([] { MPI_Abort(MPI_COMM_WORLD, 1); }).detach();
     std::this_thread::sleep_for(std::chrono::seconds(2));
@@ -255,13 +255,13 @@ public:
   }
 
 private:
-  /// What the wait of a slot waits for.
+  /// The requests that the wait of a slot completes.
   using Requests = std::vector<MPI_Request>;
   static MPI_Request *add(Requests &requests) {
     return &requests.emplace_back(MPI_REQUEST_NULL);
   }
 
-  /// Blocks, or starts what `requests` ends.
+  /// Runs a collective to its end, or starts it with `requests`.
   void call(int group, const Collective &collective, Requests *requests) {
     MPI_Comm communicator = groupOf(group);
     switch (collective.kind) {
@@ -352,8 +352,8 @@ private:
     });
   }
 
-  /// A message to one member and one from another. Those of several that are
-  /// in flight meet in the order of their start.
+  /// Exchanges one message with two members. Messages of several permutations
+  /// in flight match in the order of their start.
   static void permute(MPI_Comm group, const Collective &own,
                       Requests *requests) {
     int rank = rankInGroup(group);

@@ -33,7 +33,7 @@ PeerMemory::PeerMemory(const MappingHandle &handle) : size(handle.size) {
     failure = errno;
     return;
   }
-  // Where processes do not see each other's numbers, this is another file.
+  // Processes in different PID namespaces would open another file.
   struct stat status;
   if (fstat(file, &status) != 0 || status.st_dev != handle.device ||
       status.st_ino != handle.inode) {

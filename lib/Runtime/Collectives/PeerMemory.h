@@ -1,8 +1,8 @@
 //===- PeerMemory.h - memory of other ranks of this machine -----*- C++ -*-===//
 //
 // A shared arena is a file without a name. Other processes of the same user
-// open it through /proc: nothing has to be cleaned up, and no limit of /dev/shm
-// applies.
+// open it through /proc, so nothing has to be cleaned up, and the limit of
+// /dev/shm does not apply.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,13 +20,13 @@ struct MappingHandle {
   int64_t size = 0;
 };
 
-/// No process can map anything of a mapping that is not shared.
+/// The handle of a mapping that is not shared cannot be mapped.
 MappingHandle handleOf(const Mapping &mapping);
 
 class PeerMemory {
 public:
-  /// Maps the memory of another process. Where that is impossible there is no
-  /// `data`, and `error` is the errno.
+  /// Maps the memory of another process. On failure `data` is null, and `error`
+  /// is the errno.
   explicit PeerMemory(const MappingHandle &handle);
   ~PeerMemory();
   PeerMemory(PeerMemory &&other) noexcept;

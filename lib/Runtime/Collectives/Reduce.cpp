@@ -28,7 +28,7 @@ static void sum(T *__restrict target, const T *__restrict x, int64_t count) {
 template <typename T>
 static void maximum(T *__restrict target, const T *__restrict x,
                     int64_t count) {
-  // What differs from itself is NaN, which wins.
+  // A NaN differs from itself, and wins.
   for (int64_t i = 0; i < count; ++i)
     // NOLINTNEXTLINE(misc-redundant-expression)
     target[i] = target[i] < x[i] || x[i] != x[i] ? x[i] : target[i];

@@ -1,4 +1,4 @@
-//===- Rendezvous.cpp - how ranks learn of each other ---------------------===//
+//===- Rendezvous.cpp - exchange of addresses between ranks ---------------===//
 
 #include "Rendezvous.h"
 
@@ -23,21 +23,21 @@ using namespace dtc::rt;
 // A file
 //===----------------------------------------------------------------------===//
 
-/// Other ranks wait for it to be there.
+/// Writes a file as a whole, because other ranks wait for its name.
 static void writeWhole(const std::string &path, const void *bytes,
                        size_t size) {
   if (!replaceFile(path, {static_cast<const char *>(bytes), size},
                    S_IRUSR | S_IWUSR))
-    fail("cannot write '%s', by which ranks find each other: %s", path.c_str(),
-         strerror(errno));
+    fail("cannot write '%s', which ranks need to find each other: %s",
+         path.c_str(), strerror(errno));
 }
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Before the bytes of a rank: tells them from those of a process that ended
-/// before it removed its file.
+/// A header before the bytes of a rank. It distinguishes them from bytes of a
+/// process that ended before it removed its file.
 struct Author {
   int64_t process = getpid();
   int64_t start = Clock::now().time_since_epoch().count();
@@ -48,7 +48,7 @@ struct Author {
   }
 };
 
-/// Goes with the object.
+/// Removes the file in the destructor.
 struct TemporaryFile {
   std::string path;
   ~TemporaryFile() { unlink(path.c_str()); }
@@ -56,7 +56,7 @@ struct TemporaryFile {
 
 } // namespace
 
-/// Reads until `isRight` of what is there.
+/// Reads a file again and again until `isRight` accepts it.
 template <typename IsRight>
 static void readWhole(const std::string &path, int writer,
                       Clock::time_point end, int timeout,
@@ -72,12 +72,13 @@ static void readWhole(const std::string &path, int writer,
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   fail("rank %d has not written '%s' for %d s, expected it there; see whether "
-       "all ranks run and see that folder, or give it longer with --timeout",
+       "all ranks run and see that folder, or raise --timeout",
        writer, path.c_str(), timeout);
 }
 
-/// Each rank writes a file, rank 0 one of all of them, when it has read them. A
-/// rank removes its file when it has read that of rank 0, which then can go.
+/// Each rank writes a file. Rank 0 reads all of them, and writes one file with
+/// all bytes. A rank that has read that file removes its own, and rank 0
+/// removes the common file last.
 void Rendezvous::meetByFiles(const Environment &environment, int timeout,
                              const std::vector<char> &own, bool isOneMachine) {
   Clock::time_point end = Clock::now() + std::chrono::seconds(timeout);
@@ -121,7 +122,7 @@ void Rendezvous::meetByFiles(const Environment &environment, int timeout,
 
 namespace {
 
-/// What is needed of OpenMPI, which the program is not linked with. Its handles
+/// The functions of OpenMPI, which the program is not linked with. Its handles
 /// are addresses of objects of the library.
 struct OpenMpi {
   int (*init)(int *, char ***);
@@ -143,8 +144,8 @@ struct OpenMpi {
 
 } // namespace
 
-/// Whether MPI did it. It stays up until the process ends: its launcher waits
-/// for all ranks to leave it.
+/// Gathers the bytes by MPI; returns whether MPI is there. MPI is not finalized
+/// before the process ends, because its launcher waits for all ranks.
 static bool shareByMpi(const std::vector<char> &own, std::vector<char> &all) {
   OpenMpi mpi;
   if (!mpi.open())
@@ -153,14 +154,14 @@ static bool shareByMpi(const std::vector<char> &own, std::vector<char> &all) {
   if (mpi.init(nullptr, nullptr) != 0 ||
       mpi.allGather(own.data(), count, mpi.byte, all.data(), count, mpi.byte,
                     mpi.world) != 0)
-    fail("MPI does not start, by which ranks find each other; name a file that "
-         "all of them see with --rendezvous FILE instead");
+    fail("MPI does not start, which ranks need to find each other; name a file "
+         "that all of them see with --rendezvous FILE instead");
   return true;
 }
 
 //===----------------------------------------------------------------------===//
 
-/// In the memory of the machine, by a name that other jobs do not have.
+/// A file in /dev/shm, with a name that differs between jobs.
 static std::string chooseFile(const Environment &environment) {
   std::string job = jobName(environment);
   if (environment.localSize < environment.size || job.empty())
@@ -169,7 +170,7 @@ static std::string chooseFile(const Environment &environment) {
          "MASTER_PORT in the environment, or --rendezvous FILE, a file that "
          "all of them see and that is not there yet",
          environment.size);
-  // Ranks that a wrapper starts have other parents.
+  // Ranks below a wrapper have other parents.
   if (environment.launcher == Launcher::torchrun && !hasMasterPort())
     job += "." + std::to_string(getppid());
   for (char &c : job)
@@ -187,9 +188,10 @@ Rendezvous::Rendezvous(const Environment &environment, const std::string &file,
       bytes.resize(own.size() * size_t(environment.size));
       if (shareByMpi(own, bytes))
         return;
-      fail("found no libmpi.so.40, by which ranks of several machines find "
-           "each other; name a file that all of them see with --rendezvous "
-           "FILE");
+      fail(
+          "found no libmpi.so.40, which ranks of several machines need to find "
+          "each other; name a file that all of them see with --rendezvous "
+          "FILE");
     }
     if (std::optional<MasterAddress> master = MasterAddress::get()) {
       bytes = exchangeByTcp(environment, *master, jobName(environment), timeout,

@@ -1,4 +1,4 @@
-//===- Rendezvous.h - how ranks learn of each other -------------*- C++ -*-===//
+//===- Rendezvous.h - exchange of addresses between ranks -------*- C++ -*-===//
 
 #ifndef DTC_LIB_RUNTIME_COLLECTIVES_RENDEZVOUS_H
 #define DTC_LIB_RUNTIME_COLLECTIVES_RENDEZVOUS_H
@@ -10,22 +10,22 @@
 
 namespace dtc::rt {
 
-/// Gives all ranks the bytes of each, once for each job, before there are
-/// collectives: by files beside one that all ranks see, if it is named; else by
-/// files in the memory of the machine if all ranks are on one, by MPI under
-/// mpirun, or by TCP if MASTER_ADDR and MASTER_PORT say where rank 0 is. Throws
-/// an Error that says what to do if there is no way, or none for `timeout`
+/// Gives all ranks the bytes of each rank, once for each job, before there are
+/// collectives. The exchange is through files beside the named file, if there
+/// is one. Otherwise it is through files in /dev/shm if all ranks are on one
+/// machine, by MPI under mpirun, or by TCP to MASTER_ADDR and MASTER_PORT.
+/// Throws an Error with advice if no way exists, or none works for `timeout`
 /// seconds.
 class Rendezvous {
 public:
   /// `own` has as many bytes on each rank.
   Rendezvous(const Environment &environment, const std::string &file,
              int timeout, const std::vector<char> &own);
-  /// All ranks have the bytes then: removes the file.
+  /// Removes the file. Call it when all ranks have the bytes.
   ~Rendezvous();
   Rendezvous(const Rendezvous &) = delete;
 
-  /// Those of all ranks, by rank.
+  /// The bytes of all ranks, by rank.
   const std::vector<char> &all() const { return bytes; }
 
 private:

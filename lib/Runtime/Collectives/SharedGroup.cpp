@@ -59,8 +59,8 @@ void SharedGroup::publish(std::atomic<uint64_t> Mailbox::*counter,
       members[size_t(member)].doorbell->ring();
 }
 
-/// Whether all members' counters are beyond the collective that is next to
-/// finish. `seen` is the lowest of them, as of the last look.
+/// Whether the counters of all members are beyond the collective that is next
+/// to finish. `seen` is the lowest counter at the last look.
 bool SharedGroup::haveAll(std::atomic<uint64_t> Mailbox::*counter,
                           uint64_t &seen) const {
   if (seen > finished)
@@ -107,7 +107,7 @@ const char *SharedGroup::sourceOf(const Operation &operation,
          (isDivided ? place * operation.bytes() : 0);
 }
 
-/// Each member does all of it; sums in the same order.
+/// Each member reduces all of it, in the same order.
 void SharedGroup::finishSmall(const Operation &operation) {
   const CollectiveTraits &traits = operation.traits();
   auto *output = static_cast<char *>(operation.output);
@@ -133,7 +133,7 @@ void SharedGroup::reduceBlock(const Operation &operation, int64_t first,
   }
 }
 
-/// Does of this rank's share what the budget allows.
+/// Works on this rank's share as far as the budget allows.
 void SharedGroup::work(Operation &operation, int64_t &budget) {
   int64_t elementBytes = sizeOf(operation.dtype);
   const CollectiveTraits &traits = operation.traits();

@@ -1,8 +1,9 @@
 //===- SharedGroup.h - a group whose ranks share memory ---------*- C++ -*-===//
 //
-// A group's collectives are a queue: a member publishes that it has come to one
-// and where its buffer is, does its share of the work once all have come, and
-// leaves when all have done theirs. Nothing here blocks.
+// A group's collectives are a queue. A member publishes that it has reached a
+// collective, and the place of its buffer. When all members have reached it,
+// each does its share of the work; when all have done theirs, the collective is
+// finished. Nothing here blocks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +18,8 @@
 
 namespace dtc::rt {
 
-/// What a member publishes of all collectives of a group; zeros are the start.
+/// The state that a member publishes for the collectives of a group; zeros are
+/// the start.
 struct Mailbox {
   /// Collectives of a group that a rank may have in flight: one for each slot,
   /// and one that blocks.
@@ -28,16 +30,17 @@ struct Mailbox {
   /// no further than f + maxInFlight: no entry is overwritten unread.
   static constexpr uint64_t ringSize = 2 * maxInFlight + 1;
 
-  /// Where the input is in the member's arena, or, where that is small, the
-  /// input itself.
+  /// The place of the input in the member's arena. A small input is in the
+  /// entry itself.
   struct alignas(64) Entry {
     int64_t offset;
     char small[56];
   };
 
-  /// Collectives that the member has come to.
+  /// Collectives that the member has reached.
   alignas(64) std::atomic<uint64_t> started;
-  /// Those whose work it has done. A small one is done when all have come.
+  /// Collectives whose work the member has done. A small one is done when all
+  /// members have reached it.
   alignas(64) std::atomic<uint64_t> done;
   Entry entries[ringSize];
 };
@@ -45,7 +48,7 @@ static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
 /// A collective as its own rank sees it.
 struct Operation : Collective {
-  /// What this rank has to do, in elements; in bytes of the output where they
+  /// The part of this rank, in elements; in bytes of the output if elements
   /// only move.
   int64_t next = 0, end = 0;
   bool isSmall = false, isWorkDone = false;
@@ -69,8 +72,8 @@ public:
   bool isFinished(uint64_t number) const { return finished > number; }
   bool isBusy() const { return finished < started; }
 
-  /// Does what can be done now and reads at most about `budget` bytes, from
-  /// which it takes them; whether it did anything.
+  /// Does the work that is possible now, and reads about `budget` bytes at
+  /// most, which it subtracts. Returns whether it did any.
   bool advance(int64_t &budget);
 
 private:
@@ -89,7 +92,7 @@ private:
                ? entry.small
                : member.arena + entry.offset;
   }
-  /// Where share `share` of the output comes from, if elements only move.
+  /// The source of share `share` of the output, if elements only move.
   const char *sourceOf(const Operation &operation, int64_t share) const;
 
   /// Publishes a counter of this member.
@@ -106,7 +109,8 @@ private:
   int64_t arenaBytes;
   std::vector<Operation> queue;
   uint64_t started = 0, finished = 0;
-  /// What all members had come to and done when this rank last looked.
+  /// Collectives that all members had started and done when this rank last
+  /// looked.
   uint64_t seenStarted = 0, seenDone = 0;
   alignas(64) char block[blockBytes];
 };

@@ -1,9 +1,9 @@
 //===- SharedMemory.cpp - collectives of ranks of one machine -------------===//
 //
-// Each rank maps the arenas of the others of its machine. What groups of such
-// ranks do is in SharedGroup; messages, and groups over several machines, are
-// the network's: MPI or Gloo. Nobody blocks but in a wait, and there everything
-// goes on.
+// Each rank maps the arenas of the other ranks of its machine. SharedGroup has
+// the collectives of such ranks. Messages, and groups over several machines,
+// use the network: MPI or Gloo. Only a wait blocks, and all operations progress
+// meanwhile.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,13 +28,13 @@ using namespace dtc::rt;
 
 namespace {
 
-/// What a poll reads at most: about 50 microseconds.
+/// Bytes that a poll reads at most: about 50 microseconds.
 constexpr int64_t pollBytes = 256 << 10;
-/// Where each rank has a core, a look at memory is cheaper than to sleep: this
-/// often, which takes about 50 microseconds.
+/// The number of times that a rank looks at memory before it sleeps, if each
+/// rank has a core. That takes about 50 microseconds.
 constexpr int maxSpins = 1000;
-/// Who sleeps looks after messages in flight now and then. Else nothing happens
-/// without a ring.
+/// The time that a rank sleeps: with messages in flight, and without, when only
+/// a doorbell can wake it.
 constexpr int64_t napMicroseconds = 100, sleepMicroseconds = 100000;
 
 struct Group {
@@ -140,7 +140,7 @@ void SharedMemoryCollectives::createGroups(const Program &program) {
 }
 
 namespace {
-/// What all ranks know of each.
+/// The properties of a rank that all ranks know.
 struct Identity {
   int machine;
   MappingHandle arena, mailboxes;

@@ -1,4 +1,4 @@
-//===- Slots.h - what is in flight, by slot ---------------------*- C++ -*-===//
+//===- Slots.h - operations in flight, by slot ------------------*- C++ -*-===//
 
 #ifndef DTC_LIB_RUNTIME_COLLECTIVES_SLOTS_H
 #define DTC_LIB_RUNTIME_COLLECTIVES_SLOTS_H
@@ -8,15 +8,16 @@
 
 namespace dtc::rt {
 
-/// What an engine keeps of each operation in flight. A slot that is out of
-/// range, or taken before it is free, ends the job.
+/// The state that an engine keeps for each operation in flight. A slot that is
+/// out of range, or taken before it is free, ends the job.
 template <typename Use> class Slots {
 public:
   Use &operator[](int slot) { return entryOf(slot).use; }
   bool isTaken(int slot) { return entryOf(slot).isTaken; }
   bool isAnyTaken() const { return numTaken > 0; }
 
-  /// What it kept before stays, so that a step need not allocate.
+  /// Takes a slot, with the memory of its former use, so that a step need not
+  /// allocate.
   Use &take(int slot) {
     Entry &entry = entryOf(slot);
     if (entry.isTaken)

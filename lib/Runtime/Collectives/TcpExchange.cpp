@@ -25,10 +25,11 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 constexpr int numPorts = MasterAddress::numPorts;
-/// For one answer, so that a rank comes to the next port.
+/// The limit of one answer, so that a rank tries the next port.
 constexpr std::chrono::milliseconds answerTime(2000);
 
-/// What a rank says first, then its bytes; and rank 0, before those of all.
+/// The header of each message: of a rank before its bytes, of rank 0 before the
+/// bytes of all.
 struct Greeting {
   char magic[8];
   uint64_t job; ///< a hash
@@ -62,14 +63,15 @@ public:
   int number() const { return file; }
   bool isOpen() const { return file >= 0; }
 
-  /// Whether it is ready for these events of poll before the deadline.
+  /// Whether the socket is ready for these events of poll before the deadline.
   bool await(short events, Clock::time_point deadline) const {
     auto left =
         std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
     pollfd entry = {file, events, 0};
     return poll(&entry, 1, int(std::max<int64_t>(left.count(), 0))) == 1;
   }
-  /// Both return whether all bytes went through before the deadline.
+  /// Both functions return whether all bytes were sent or received before the
+  /// deadline.
   bool sendAll(const void *bytes, size_t size,
                Clock::time_point deadline) const {
     const char *at = static_cast<const char *>(bytes);
@@ -103,7 +105,8 @@ private:
 
 } // namespace
 
-/// The first of the ports: torchrun's own server may have that of the master.
+/// The first port that rank 0 tries: torchrun's own server may have the
+/// master's port.
 static int firstPort(const MasterAddress &master) {
   return master.port + master.isTaken;
 }
@@ -138,7 +141,7 @@ static int listenAt(int port) {
   return -1;
 }
 
-/// The bytes of all ranks, when all have come.
+/// Collects the bytes of all ranks.
 static std::vector<char> serve(const Environment &environment,
                                const MasterAddress &master, const Greeting &own,
                                int timeout, const std::vector<char> &ownBytes) {
@@ -163,9 +166,9 @@ static std::vector<char> serve(const Environment &environment,
       int missing = 1;
       while (clients[size_t(missing)].isOpen())
         ++missing;
-      fail("%d of %d other ranks have not come to rank 0 at port %d for %d s, "
-           "rank %d first; see whether they run and reach MASTER_ADDR=%s, or "
-           "give them longer with --timeout",
+      fail("%d of %d other ranks have not reached rank 0 at port %d for %d "
+           "s, the first is rank %d; see whether they run and reach "
+           "MASTER_ADDR=%s, or raise --timeout",
            left, environment.size - 1, port - 1, timeout, missing,
            master.host.c_str());
     }
@@ -178,7 +181,7 @@ static std::vector<char> serve(const Environment &environment,
         !client.receiveAll(all.data() + share * size_t(theirs.rank), share,
                            soon))
       continue;
-    // One that comes again has given up its former connection.
+    // A rank that connects again has given up its former connection.
     left -= !clients[size_t(theirs.rank)].isOpen();
     clients[size_t(theirs.rank)] = std::move(client);
   }
@@ -197,7 +200,7 @@ static std::vector<char> serve(const Environment &environment,
 // The others
 //===----------------------------------------------------------------------===//
 
-/// Whether rank 0 was there and gave all bytes, for which it has until `end`.
+/// Asks rank 0 for all bytes until `end`; returns whether it answered.
 static bool ask(const addrinfo &address, const Greeting &own,
                 const std::vector<char> &ownBytes, std::vector<char> &all,
                 Clock::time_point end) {
@@ -252,7 +255,7 @@ std::vector<char> dtc::rt::exchangeByTcp(const Environment &environment,
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   fail("found no rank 0 of this job at MASTER_ADDR=%s, ports %d to %d, for %d "
-       "s; see whether it runs and this machine reaches it, or give it longer "
-       "with --timeout",
+       "s; see whether it runs and this machine reaches it, or raise "
+       "--timeout",
        master.host.c_str(), first, first + numPorts - 1, timeout);
 }

@@ -29,29 +29,31 @@ using namespace dtc::rt;
 namespace {
 
 constexpr int64_t interval = 100; ///< milliseconds between two looks
-/// How long others may take to notice that a launcher stops them all.
+/// Milliseconds that other ranks may take to notice that a launcher stops them
+/// all.
 constexpr int64_t grace = 2000;
 
-/// Of the machine: all its ranks see the same.
+/// Milliseconds on a clock that all ranks of the machine share.
 int64_t now() {
   timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
   return int64_t(time.tv_sec) * 1000 + time.tv_nsec / 1000000;
 }
 
-/// What a rank shows to others of its machine; zeros are the start.
+/// The state that a rank shows to the others of its machine; zeros are the
+/// start.
 struct Entry {
   enum Leaving { stays, ended, stopped };
   std::atomic<int64_t> beat;   ///< when its thread last looked
   std::atomic<int64_t> worked; ///< when it last was seen to compute
   std::atomic<uint32_t> isInCall;
   std::atomic<uint32_t> leaving;
-  /// The rank + 1 that says why the job ends, in the entry of the lowest rank
-  /// of the machine.
+  /// The rank + 1 that reports why the job ends, in the entry of the lowest
+  /// rank of the machine.
   std::atomic<int32_t> reporter;
 };
 
-/// Of this process, for signal handlers.
+/// The state of this process, for signal handlers.
 Entry *ownEntry = nullptr;
 std::atomic<int32_t> *reporter = nullptr;
 int32_t ownClaim = 1;
@@ -140,7 +142,7 @@ public:
   }
   void finish() override { inner.finish(); }
   [[noreturn]] void abort() override {
-    // What launchers do not end, such as a stopped rank, must not stay.
+    // Launchers do not end a stopped rank, so this does.
     if (lost)
       lost->kill();
     inner.abort();
@@ -176,7 +178,7 @@ private:
     std::lock_guard lock(currentMutex);
     current = call;
   }
-  /// Once for what belongs together: the rank may run on meanwhile.
+  /// Reads all parts at once, because the rank may continue meanwhile.
   Call readCurrent() const {
     std::lock_guard lock(currentMutex);
     return current;
@@ -209,7 +211,7 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Who says why the job ends
+// The rank that reports why the job ends
 //===----------------------------------------------------------------------===//
 
 static bool claimOfMachine() {
@@ -239,8 +241,8 @@ void WatchedCollectives::createGroups(const Program &compiled) {
   inner.createGroups(compiled);
 }
 
-/// Shows this rank's entry to the others of the machine, and starts to watch
-/// theirs. Where memory cannot be shared there is only the time.
+/// Shares this rank's entry with the others of the machine, and starts to watch
+/// theirs. Where memory cannot be shared, only the time limit applies.
 void WatchedCollectives::meet() {
   entries.emplace(int64_t(sizeof(Entry)), Sharing::machine);
   ownEntry = reinterpret_cast<Entry *>(entries->data());
@@ -294,7 +296,7 @@ void WatchedCollectives::watch() {
     events.assign({{ending, POLLIN, 0}});
     for (const Peer &peer : peers)
       if (peer.process.file() >= 0 && !peer.leftAt &&
-          peer.entry()->leaving != Entry::ended) // which stays readable
+          peer.entry()->leaving != Entry::ended) // its file stays readable
         events.push_back({peer.process.file(), POLLIN, 0});
     ::poll(events.data(), events.size(), int(interval));
     if (events.front().revents)
@@ -309,7 +311,7 @@ void WatchedCollectives::watch() {
   }
 }
 
-/// Takes its processor's time.
+/// Reports progress by the processor time of the main thread.
 void WatchedCollectives::showSign(int64_t time) {
   ownEntry->beat = time;
   clockid_t clock;
@@ -332,7 +334,8 @@ void WatchedCollectives::checkPeers(int64_t time) {
       peer.leftAt = time;
     if (leaving == Entry::stays)
       endFor(peer, "is lost: its process ended");
-    // Told to stop, as this rank will be, unless nobody does.
+    // A signal stopped the peer. This rank will get one too, unless the
+    // launcher is gone.
     if (time - peer.leftAt > grace)
       endFor(peer, "is lost: a signal stopped it");
   }

@@ -1,8 +1,8 @@
 //===- Watched.h - no rank waits for ever for one that is lost --*- C++ -*-===//
 //
-// Around the engine of a CPU's ranks: says what this rank waits for, where the
-// other ranks of the machine can see it, and has a thread that ends the job
-// when one of them dies, or when this rank has waited too long.
+// Wraps the engine of ranks on CPUs. It publishes the operation that this rank
+// waits for to the other ranks of the machine. A thread ends the job when one
+// of them dies, or when this rank has waited too long.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,8 +13,8 @@
 
 namespace dtc::rt {
 
-/// `engine` may be null: then it is `launched`, over which it works otherwise.
-/// A call of a step may wait for `timeout` seconds.
+/// `engine` works over `launched`; if it is null, `launched` is wrapped. A call
+/// of a step may wait for `timeout` seconds.
 std::unique_ptr<Collectives>
 makeWatchedCollectives(std::unique_ptr<Collectives> engine,
                        Collectives &launched, int timeout);

@@ -13,8 +13,7 @@
 
 namespace dtc::rt {
 
-/// One thread, which does tasks in the order in which they come; it starts with
-/// the first.
+/// A thread that does tasks in their order. It starts with the first task.
 class Worker {
 public:
   using Task = std::function<void()>;
@@ -31,14 +30,14 @@ public:
 private:
   void run();
 
-  std::mutex mutex; ///< of what follows
+  std::mutex mutex; ///< of the next members
   std::condition_variable changed;
   std::deque<Task> tasks; ///< the first is being done
   bool ends = false;
   std::thread thread;
 };
 
-/// Does each task at once, with as many threads as that takes.
+/// Starts each task at once, with as many threads as there are tasks.
 class WorkerPool {
 public:
   void add(Worker::Task task);

@@ -27,7 +27,7 @@ static void chooseTracedSteps(Options &options, const std::string &text) {
          text.c_str());
 }
 
-/// An evaluation takes no options of a training.
+/// An evaluation does not accept options of a training.
 static void checkEvaluation(const CLI::App &app, Options &options) {
   const std::set<std::string> groups = {"Data", "Ranks and devices"};
   const std::set<std::string> others = {

@@ -9,13 +9,14 @@ using namespace dtc::rt;
 
 namespace {
 
-/// Each rank has its own: they change neither numbers nor what ranks wait for.
+/// Options that may differ between ranks: they change neither the numbers of a
+/// training nor the operations that ranks wait for.
 const std::set<std::string> mayDiffer = {
     "--help",      "--nproc",      "--threads", "--progress",
     "--log-every", "--rendezvous", "--timeout"};
 
-/// All ranks have the option or none, but machines may have other folders. That
-/// of checkpoints is one that all ranks see.
+/// Whether the path may differ between ranks, because each machine may have its
+/// own folders. All ranks see one folder of checkpoints.
 bool isPathOfRank(const CLI::Option &option) {
   std::string type = option.get_type_name();
   return (type.starts_with("DIR") || type.starts_with("FILE")) &&

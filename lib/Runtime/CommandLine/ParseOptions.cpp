@@ -14,8 +14,8 @@
 
 using namespace dtc::rt;
 
-/// Of the first argument that no option takes, and the option that may be
-/// meant.
+/// Describes the first argument that no option takes, and suggests an option
+/// with a similar name.
 static std::string describeUnknown(const CLI::App &app) {
   std::string argument = app.remaining().front();
   if (!argument.starts_with("--"))
@@ -46,7 +46,7 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
   };
   app.set_version_flag(
       "--version", [&program] { return describeVersion(program); },
-      "print the version of dtc, the plan and the target, and stop");
+      "print the version of dtc, the plan and the target, and exit");
   std::string traceSteps;
   inGroup("Data");
   addDataOptions(app, options);
@@ -56,7 +56,7 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
   addEvaluationOptions(app, options, program);
   inGroup("Saving");
   addSavingOptions(app, options);
-  inGroup("What is shown");
+  inGroup("Display");
   addDisplayOptions(app, options, traceSteps);
   inGroup("Ranks and devices");
   addLaunchOptions(app, options);

@@ -7,9 +7,10 @@
 
 namespace dtc::rt {
 
-/// Throws an Error on wrong values. If an option counts epochs, what depends on
-/// the number of steps is checked in `settleSteps` (Epochs.h). On --help and
-/// --version returns nothing and leaves the text in `help`.
+/// Parses the command line. Throws an Error on wrong values. If an option
+/// counts epochs, `settleSteps` (Epochs.h) makes the checks that depend on the
+/// number of steps. On --help and --version returns nothing and leaves the text
+/// in `help`.
 std::optional<Options> parseOptions(const Program &program, int argc,
                                     char **argv, std::string &help);
 

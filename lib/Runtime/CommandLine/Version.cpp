@@ -1,4 +1,4 @@
-//===- Version.cpp - what a training program's --version prints -----------===//
+//===- Version.cpp - the output of --version ------------------------------===//
 
 #include "Version.h"
 

@@ -74,8 +74,8 @@ bool dtc::rt::isConvertible(dtc_dtype from, dtc_dtype to) {
 }
 
 #ifdef __x86_64__
-/// The same loops with the instructions that processors since 2013 have; what
-/// the compiler may assume of all of them calls a function for each element.
+/// The same loops, compiled for processors since 2013. For older ones the
+/// compiler calls a function for each element.
 [[gnu::target("avx2,f16c")]] static void
 widenHalves(const void *source, void *target, int64_t count) {
   auto *from = static_cast<const _Float16 *>(source);
@@ -127,7 +127,7 @@ void dtc::rt::convert(dtc_dtype from, const void *source, dtc_dtype to,
 }
 
 IntegerRange dtc::rt::rangeOf(dtc_dtype dtype) {
-  // u64 has the numbers that the program's widest integers hold.
+  // A u64 value must fit into the program's widest integer.
   if (sizeOf(dtype) == 8)
     return {dtype == DTC_U64 ? 0 : std::numeric_limits<int64_t>::min(),
             std::numeric_limits<int64_t>::max(), 0};

@@ -1,8 +1,8 @@
 //===- Elements.h - element types of files and buffers ----------*- C++ -*-===//
 //
-// Files hold more element types than the program computes in. This is the one
-// place that knows the conversions that lose nothing but floating-point
-// rounding. dtc/Support/ElementType.h has the types.
+// Files have more element types than programs compute in. This file has all
+// conversions between them, which lose nothing but floating-point rounding.
+// dtc/Support/ElementType.h has the types.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ using dtc::sizeOf;
 inline const char *nameOf(dtc_dtype dtype) {
   return getElementType(dtype).name;
 }
-/// Throws when `name` is no element type.
+/// Throws an Error unless `name` is an element type.
 dtc_dtype parseDType(const std::string &name);
 /// Checks the floating-point type of a call; any other type is fatal.
 dtc_dtype expectFloat(const char *call, int32_t dtype);
@@ -67,14 +67,15 @@ template <typename Body> auto visitElement(dtc_dtype dtype, Body body) {
 
 /// The product of two sizes; throws an Error if it does not fit into 64 bits.
 int64_t multiplySizes(int64_t a, int64_t b);
-/// Of numbers of at least 0, the second not 0.
+/// The quotient, rounded up. Both numbers are at least 0, the second not 0.
 inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// Throws when there cannot be so many.
+/// The number of elements of a shape. Throws an Error if it does not fit.
 int64_t elementCount(const std::vector<int64_t> &shape);
 
-/// Whether values of `from` may be given where `to` is expected: any number as
-/// a float, whole numbers as whole numbers (whose range `findOutside` checks).
+/// Whether values of type `from` convert to `to`: any number converts to a
+/// float, whole numbers convert to whole numbers (`findOutside` checks their
+/// range).
 bool isConvertible(dtc_dtype from, dtc_dtype to);
 
 /// Converts `count` elements; the types are convertible.
@@ -85,11 +86,11 @@ void convert(dtc_dtype from, const void *source, dtc_dtype to, void *target,
 struct IntegerRange {
   int64_t low, high;
   int64_t except;
-  /// If there are any, element i must be below ends[i % ends.size()] instead,
+  /// If not empty, element i must be below ends[i % ends.size()] instead,
   /// unless that is 0.
   std::span<const int64_t> ends = {};
 
-  /// Of an element.
+  /// The range of an element.
   IntegerRange at(int64_t element) const {
     int64_t end = ends.empty() ? 0 : ends[size_t(element) % ends.size()];
     return end ? IntegerRange{0, end - 1, except}
@@ -100,8 +101,8 @@ struct IntegerRange {
 /// The whole numbers that fit `dtype`.
 IntegerRange rangeOf(dtc_dtype dtype);
 
-/// Position of the first of `count` whole numbers outside the range, or -1;
-/// its value goes to `value`. The first is element 0 of a sample.
+/// Finds the first of `count` whole numbers outside the range, or -1; `value`
+/// gets that number. The first number is element 0 of a sample.
 int64_t findOutside(dtc_dtype dtype, const void *source, int64_t count,
                     const IntegerRange &range, std::string &value);
 

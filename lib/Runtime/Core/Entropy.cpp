@@ -15,9 +15,9 @@ uint64_t dtc::rt::drawEntropy() {
   return number;
 }
 
-/// A function of glibc since 2.36. The C++ library that is linked into programs
-/// calls it if it was built for that, and an earlier glibc would refuse to load
-/// them. Hidden: shared libraries have what their glibc has.
+/// A function of glibc since 2.36. A C++ library that was built for it calls it
+/// from programs, and an older glibc would refuse to load them. It is hidden,
+/// so shared libraries use the function of their glibc.
 extern "C" [[gnu::visibility("hidden")]] uint32_t arc4random() noexcept {
   return uint32_t(drawEntropy());
 }

@@ -7,7 +7,7 @@
 
 namespace dtc::rt {
 
-/// A number that nobody has drawn before.
+/// A random number of the system.
 uint64_t drawEntropy();
 
 } // namespace dtc::rt

@@ -1,7 +1,7 @@
 //===- Error.h - one-line errors of the training program --------*- C++ -*-===//
 //
-// Setting up and saving throw `Error`, which the top of the program prints as
-// one line. Inside a step nothing is thrown: see Context.h for `fatal`.
+// Setup and saving throw `Error`, which the program prints as one line. Calls
+// inside a step do not throw: see Fatal.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ struct Error : std::runtime_error {
 /// expected, what to do.
 [[noreturn, gnu::format(printf, 1, 2)]] void fail(const char *pattern, ...);
 
-/// What lines about this process begin with: "t: rank 1 (dp 1): ". Signal
+/// The prefix of lines about this process: "t: rank 1 (dp 1): ". Signal
 /// handlers may read it.
 void setLinePrefix(std::string prefix);
 const char *linePrefix();

@@ -1,7 +1,7 @@
 //===- Float16.h - 16-bit floats as C++ types -------------------*- C++ -*-===//
 //
-// Storage only: they convert to float and back, rounding to nearest even, and
-// all arithmetic is float's.
+// Storage types: they convert to float and back, rounding to nearest even. All
+// arithmetic is in float.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- ForeignJson.h - JSON that anybody may have written -------*- C++ -*-===//
 //
-// The JSON library converts any number to any type: 1e30 and 1.5 become
-// integers by what the language does not define, or rounds.
+// The JSON library converts any number to any type: converting 1e30 to an
+// integer is undefined, and 1.5 is rounded. These functions check the number.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,8 @@
 
 namespace dtc::rt {
 
-/// An error that was met while JSON was read, in our words if it is one of the
-/// library: its own are about its functions.
+/// Describes an error of reading JSON. Errors of the library name its
+/// functions, so this rewords them.
 template <typename Json>
 std::string describeJsonError(const std::exception &error) {
   if (auto *syntax = dynamic_cast<const typename Json::parse_error *>(&error))
@@ -40,14 +40,15 @@ std::string describeJsonError(const std::exception &error) {
   return "an entry has another type than expected";
 }
 
-/// Throws if the text is no JSON, or nests too deep for parser and destructor.
+/// Throws an Error if the text is not JSON, or nests too deep for the parser
+/// and the destructor.
 template <typename Json> Json parseJson(std::string_view text) {
   if (dtc::isJsonTooDeep(text))
     fail("it nests deeper than %d arrays and objects", dtc::maxJsonDepth);
   return Json::parse(text);
 }
 
-/// A number that is whole in the text and fits into T. Throws for others.
+/// Reads a whole number that fits into T; throws an Error for other numbers.
 template <typename T = int64_t, typename Json> T readWhole(const Json &json) {
   if (json.is_number_unsigned()
           ? std::in_range<T>(json.template get<uint64_t>())

@@ -18,8 +18,8 @@ PhiloxBlock dtc::rt::philox(PhiloxBlock c, std::array<uint32_t, 2> key) {
   return c;
 }
 
-/// Counter words: the block, then the sample (48 bits are enough: a sample
-/// number is steps x batch), then index and use.
+/// Counter words: the block, the sample (48 bits are enough: a sample number is
+/// steps x batch), the index and the use.
 RandomStream::RandomStream(uint64_t seed, RandomUse use, uint32_t index,
                            uint64_t sample)
     : key{uint32_t(seed), uint32_t(seed >> 32)},

@@ -1,8 +1,8 @@
 //===- Random.h - counter-based random numbers ------------------*- C++ -*-===//
 //
-// Philox 4x32-10 (Salmon et al., SC 2011). A number depends on the seed and on
-// what it is for, never on what was drawn before, so that every plan and every
-// rank draws the same ones.
+// Philox 4x32-10 (Salmon et al., SC 2011). A number depends on the seed and its
+// purpose, not on numbers drawn before. So every plan and every rank draws the
+// same numbers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +21,8 @@ using PhiloxBlock = std::array<uint32_t, 4>;
 /// Four random words for one counter under one key.
 PhiloxBlock philox(PhiloxBlock counter, std::array<uint32_t, 2> key);
 
-/// What a stream is used for; part of its counter, so that no two uses share
-/// numbers. 4 are those that kernels draw (`dtc.philox`).
+/// The use of a stream; part of its counter, so that no two uses share numbers.
+/// 4 are the numbers that kernels draw (`dtc.philox`).
 enum class RandomUse : uint32_t {
   parameter = 1,
   input = 2,

@@ -58,8 +58,8 @@ private:
 
 } // namespace
 
-/// All fields have the same number of samples, but that a stream of tokens may
-/// end a token earlier for labels.
+/// Checks that all fields have the same number of samples. A stream of tokens
+/// may end a token earlier for labels.
 void Dataset::countSamples(const DataOptions &options) {
   const Field *reference = nullptr;
   for (const std::unique_ptr<Field> &field : fields) {

@@ -1,4 +1,4 @@
-//===- Fields.cpp - what the inputs of a program read from files ----------===//
+//===- Fields.cpp - data of a program's inputs, from files ----------------===//
 
 #include "Fields.h"
 
@@ -182,8 +182,8 @@ static bool takesTokens(const InputInfo &input) {
          input.dtype != DTC_BOOL;
 }
 
-/// By how many tokens the window of an input is shifted, or nothing if its name
-/// does not say that it has tokens.
+/// The number of tokens by which the window of an input is shifted; empty if
+/// the input's name is not one of tokens.
 static std::optional<int64_t> shiftOf(const Program &program,
                                       const InputInfo &input) {
   if (!takesTokens(input))

@@ -1,4 +1,4 @@
-//===- Fields.h - what the inputs of a program read from files --*- C++ -*-===//
+//===- Fields.h - data of a program's inputs, from files --------*- C++ -*-===//
 //
 // A field is one input's part of all samples: arrays of its shape, windows of
 // a stream of tokens, or images that are transformed. docs/Data.md has the
@@ -23,8 +23,8 @@ public:
   virtual bool isStream() const { return false; }
   virtual const ShardedArray &array() const = 0;
 
-  /// Writes a sample in the input's type. Throws if it is not as checked, for
-  /// the file may have changed since. Does not allocate otherwise.
+  /// Writes a sample in the input's type. Throws an Error if the sample has
+  /// changed since it was checked. Does not allocate otherwise.
   virtual void load(int64_t sample, int64_t epoch, void *target) = 0;
 
   /// Checks a rank's share of all values against what the input accepts.
@@ -38,8 +38,8 @@ public:
   }
 
 private:
-  /// Small files are in memory after the first epoch at the latest, without
-  /// the cost of a system call per row.
+  /// Small files are in memory after the first epoch, without a system call per
+  /// row.
   bool isLarge() const {
     const ShardedArray &all = array();
     return elementCount(all.shape()) * sizeOf(all.dtype()) >= 256 << 20;
@@ -50,7 +50,7 @@ protected:
       : input(input), sampleElements(sampleElements),
         loadedElements(elementCount(input.sampleShape())) {}
 
-  /// Whole numbers that were just read: an index out of range would read
+  /// Checks whole numbers that were just read: an index out of range would read
   /// outside a table.
   void checkLoaded(int64_t sample, const void *values) const;
 
@@ -59,8 +59,8 @@ protected:
   int64_t loadedElements; ///< of a sample, as the program gets it
 };
 
-/// The field of each input that is data, null for others. Throws if an array
-/// is missing or does not fit.
+/// The field of each data input, null for other inputs. Throws an Error if an
+/// array is missing or does not fit.
 std::vector<std::unique_ptr<Field>> openFields(const Program &program,
                                                const DataOptions &options);
 

@@ -31,7 +31,7 @@ private:
   Order order;
   Transform transform;
   uint64_t seed;
-  std::mutex mutex;                 ///< of what follows: one thread reads ahead
+  std::mutex mutex; ///< of the next members: one thread reads ahead
   std::vector<float> first, second; ///< the image between two steps
 };
 
@@ -65,7 +65,7 @@ bool dtc::rt::takesImages(const InputInfo &input) {
          isFloat(input.dtype);
 }
 
-/// What images an array has, for an input with so many channels.
+/// Recognizes the images of an array, for an input with so many channels.
 static std::optional<std::pair<Order, ImageShape>>
 recognize(const ShardedArray &array, int64_t channels) {
   const std::vector<int64_t> &shape = array.shape();

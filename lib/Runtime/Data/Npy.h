@@ -12,10 +12,11 @@ namespace dtc::rt {
 /// A C-ordered, little-endian array of numbers.
 class Npy {
 public:
-  /// NumPy's format. Throws on every other file, saying what it is.
+  /// Opens a file in NumPy's format. Throws an Error that describes any other
+  /// file.
   explicit Npy(std::string path);
-  /// Raw numbers of a type, of shape [numbers]. Throws if the file does not end
-  /// with a whole one.
+  /// Opens raw numbers of a type, as an array of one dimension. Throws an Error
+  /// if the file ends within a number.
   Npy(std::string path, dtc_dtype type);
 
   const std::string &path() const { return name; }
@@ -24,7 +25,7 @@ public:
   const std::string &descr() const { return header.descr; }
   const std::vector<int64_t> &shape() const { return header.shape; }
   const char *data() const { return file.bytes().data() + header.start; }
-  /// Of the file, its header included.
+  /// All bytes of the file, its header included.
   std::string_view bytes() const { return file.bytes(); }
   /// Tells the system that these bytes of `data()` are read soon.
   void willNeed(size_t start, size_t count) const {

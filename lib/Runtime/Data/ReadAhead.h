@@ -13,19 +13,19 @@
 
 namespace dtc::rt {
 
-/// Fills a ring of buffers with consecutive steps while its user computes.
-/// Memory is that of the ring, allocated here.
+/// Fills a ring of buffers with consecutive steps while the caller computes.
+/// The constructor allocates the ring.
 class ReadAhead {
 public:
-  /// `fill(step, buffer)` runs on the thread, for one step after the other but
-  /// none from `end` on. What it throws, `wait` throws.
+  /// The thread calls `fill(step, buffer)` for consecutive steps before `end`.
+  /// `wait` throws an exception of `fill`.
   ReadAhead(int depth, int64_t bytes, int64_t end,
             std::function<void(int64_t step, char *buffer)> fill);
   /// Waits until the step that is being filled is done.
   ~ReadAhead();
 
-  /// The bytes of a step, once they are there; valid until `release`. A step
-  /// other than the next begins anew there.
+  /// Waits for the bytes of a step, which are valid until `release`. A step
+  /// other than the next restarts the reading there.
   const char *wait(int64_t step);
   /// The bytes of the last step are not needed any more.
   void release();
@@ -42,7 +42,7 @@ private:
   std::condition_variable changed;
   int64_t next = -1;      ///< the step to be used next; -1: none was asked for
   int64_t filled = -1;    ///< next .. filled - 1 are in the ring
-  int64_t beginnings = 0; ///< how often `next` was set anew
+  int64_t beginnings = 0; ///< times that `next` was set anew
   bool stops = false;
   std::exception_ptr error; ///< of step `filled`
   std::thread thread;

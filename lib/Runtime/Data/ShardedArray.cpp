@@ -96,7 +96,7 @@ namespace {
 
 using Paths = std::vector<std::string>;
 
-/// What the names of shards end in, and what they hold.
+/// Endings of the names of shards, and their contents.
 struct Ending {
   const char *text;
   std::optional<dtc_dtype> raw; ///< nothing: NumPy's format

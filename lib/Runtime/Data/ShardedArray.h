@@ -9,18 +9,18 @@
 
 namespace dtc::rt {
 
-/// The arrays of several files, one after the other along the first dimension.
-/// Elements are numbered through all of them, so how an array is cut changes
-/// nothing of what is read.
+/// The arrays of several files, concatenated along the first dimension.
+/// Elements have one numbering, so the division into files does not change the
+/// data.
 class ShardedArray {
 public:
-  /// Throws unless all shards have one type and shape, but for the first
-  /// dimension.
+  /// Throws an Error unless all shards have one type, and one shape except for
+  /// the first dimension.
   explicit ShardedArray(std::vector<Npy> shards);
 
   dtc_dtype dtype() const { return shards[0].dtype(); }
   const std::string &descr() const { return shards[0].descr(); }
-  /// Of all shards together; empty for a scalar.
+  /// The shape of all shards together; empty for a scalar.
   const std::vector<int64_t> &shape() const { return fullShape; }
   /// The file, or the first of several, for messages.
   const std::string &path() const { return shards[0].path(); }
@@ -35,7 +35,7 @@ public:
   int64_t findOutside(int64_t first, int64_t count, const IntegerRange &range,
                       std::string &value) const;
 
-  /// The file that has an element, and which of its elements that is.
+  /// Finds the file of an element, and the element's index in it.
   const Npy &fileOf(int64_t element) const { return shards[shardOf(element)]; }
   int64_t offsetInFile(int64_t element) const {
     return element - starts[shardOf(element)];
@@ -53,9 +53,9 @@ private:
   std::vector<int64_t> fullShape;
 };
 
-/// The array `name` of a folder: `name.npy`, `name-000.npy` and so on, or the
-/// .npy files of a folder `name`. Nothing if there is none; throws if there are
-/// several of these, or a shard is missing.
+/// Finds the array `name` of a folder: `name.npy`, `name-000.npy` and so on, or
+/// the .npy files of a folder `name`. Empty if there is none. Throws an Error
+/// if there are several of these, or a shard is missing.
 std::optional<ShardedArray> findArray(const std::string &directory,
                                       const std::string &name);
 

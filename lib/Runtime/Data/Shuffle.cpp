@@ -1,4 +1,4 @@
-//===- Shuffle.cpp - which sample stands where in the training ------------===//
+//===- Shuffle.cpp - the order of samples ---------------------------------===//
 
 #include "Shuffle.h"
 

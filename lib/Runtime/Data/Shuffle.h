@@ -1,8 +1,8 @@
-//===- Shuffle.h - which sample stands where in the training ----*- C++ -*-===//
+//===- Shuffle.h - the order of samples -------------------------*- C++ -*-===//
 //
-// The order of samples is a function of the seed, the step and the row of the
-// global batch alone, so every plan sees the same batches, and a rank finds
-// its rows without the others'.
+// The order of samples depends only on the seed, the step and the row of the
+// global batch. So every plan sees the same batches, and a rank computes its
+// rows by itself.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,8 +29,8 @@ private:
   int halfBits;
 };
 
-/// The samples of an epoch, in batches; what does not fill the last batch is
-/// left out.
+/// The samples of an epoch, in batches. Samples that do not fill the last batch
+/// are left out.
 class SampleOrder {
 public:
   SampleOrder(int64_t samples, int64_t batch, uint64_t seed, bool shuffle)
@@ -63,12 +63,12 @@ public:
   int64_t sample(int64_t run, int64_t row) const;
 
 private:
-  int64_t batch, whole;  ///< how many runs are whole batches
+  int64_t batch, whole;  ///< runs that are whole batches
   std::vector<Run> rest; ///< the others
 };
 
-/// How the rows of a global batch are shared out: row block (m, d) of
-/// M x dp equal blocks, for micro-batch m of dp coordinate d.
+/// The division of a global batch: row block (m, d) of M x dp equal blocks
+/// belongs to micro-batch m of dp coordinate d.
 struct RowPartition {
   int64_t microbatches, ranks, blockRows;
 

@@ -1,4 +1,4 @@
-//===- Source.h - where the samples of a training come from -----*- C++ -*-===//
+//===- Source.h - samples of a training -------------------------*- C++ -*-===//
 
 #ifndef DTC_LIB_RUNTIME_DATA_SOURCE_H
 #define DTC_LIB_RUNTIME_DATA_SOURCE_H
@@ -24,22 +24,22 @@ public:
   /// Tells the system which rows are loaded soon. Does not allocate.
   virtual void willNeed(int64_t, int64_t) const {}
 
-  /// What the data are, for checkpoints: number of samples, files and their
-  /// sizes, in one line. The same under every plan, and where a folder was
-  /// moved to.
+  /// A description of the data for checkpoints, in one line: number of samples,
+  /// files and their sizes. It is the same under every plan, and after a folder
+  /// was moved.
   virtual std::string fingerprint() const = 0;
 
-  /// What is read, by names within the folder.
+  /// The files that are read, by names within the folder.
   virtual std::vector<ComparedFile> files() const { return {}; }
 
-  /// How many there are; 0 if there is no end.
+  /// The number of samples; 0 if there is no end.
   virtual int64_t countSamples() const { return 0; }
 
-  /// Steps in which each sample is taken once, but for the rest that does not
-  /// fill a batch; 0 if there is no end.
+  /// The steps of an epoch, without samples that do not fill a batch; 0 if
+  /// there is no end.
   virtual int64_t stepsPerEpoch() const { return 0; }
 
-  /// Where that row comes from, for messages.
+  /// Describes the source of a row, for messages.
   virtual std::string describeRow(int input, int64_t step, int64_t row) const;
 };
 
@@ -51,7 +51,7 @@ struct DataOptions {
   int rank, ranks;
   std::string transform = {};   ///< of images; empty: none
   bool randomTransform = false; ///< whether crops and mirrors are drawn
-  /// For evaluations: in EvaluationOrder, of which a step is a run.
+  /// Samples in EvaluationOrder, for evaluations. A step is one run of it.
   bool everySample = false;
 };
 
@@ -65,7 +65,7 @@ std::unique_ptr<DataSource> openDataset(const Program &program,
 std::unique_ptr<DataSource> makeSynthetic(const Program &program,
                                           uint64_t seed);
 
-/// How the rows of a program's global batch are shared out.
+/// The division of a program's global batch.
 RowPartition getPartition(const Program &program);
 
 /// Fills a rank's input buffers in the arena for one step.
@@ -78,7 +78,7 @@ public:
               Arena &arena, bool ahead = false, int prefetch = 0,
               int64_t end = 0);
   BatchLoader(const BatchLoader &) = delete; ///< its thread knows its address
-  /// Does nothing where that gains nothing.
+  /// Does nothing if it saves no time.
   void prepare(int64_t step);
   void load(int64_t step);
 

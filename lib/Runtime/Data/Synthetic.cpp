@@ -14,7 +14,8 @@ class Synthetic : public DataSource {
 public:
   Synthetic(const Program &program, uint64_t seed)
       : program(program), seed(seed) {
-    // Among data: what else a program has as inputs changes none of them.
+    // The index is counted among data inputs, so that other inputs do not
+    // change the numbers.
     std::vector<InputInfo> data;
     for (const InputInfo &input : program.inputs)
       if (input.isData())
@@ -24,7 +25,7 @@ public:
           input.isData() ? orderOf(data, input.name, &InputInfo::name) : 0);
       sampleElements.push_back(
           input.isData() ? elementCount(input.sampleShape()) : 0);
-      // Without a bound only 0 and 1 are sure to be right.
+      // Without a bound, only 0 and 1 are valid for certain.
       bounds.push_back(input.bounds.empty() ? std::vector<int64_t>{0}
                                             : input.bounds);
       for (int64_t &bound : bounds.back())

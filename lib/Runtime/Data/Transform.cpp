@@ -1,4 +1,4 @@
-//===- Transform.cpp - what is done to images before a step ---------------===//
+//===- Transform.cpp - transforms of images -------------------------------===//
 
 #include "Transform.h"
 

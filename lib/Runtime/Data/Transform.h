@@ -1,4 +1,4 @@
-//===- Transform.h - what is done to images before a step -------*- C++ -*-===//
+//===- Transform.h - transforms of images -----------------------*- C++ -*-===//
 //
 // `scale, crop(32,4), flip, normalize(0.5,0.5)`: docs/Data.md has the steps.
 //
@@ -28,11 +28,11 @@ struct TransformStep {
   std::string name;                    ///< as written, for messages
   double factor = 1;                   ///< of scale
   std::vector<double> mean, deviation; ///< one number, or one per channel
-  int64_t height = 0, width = 0;       ///< of what comes out
+  int64_t height = 0, width = 0;       ///< of the result
   int64_t padding = 0;                 ///< of crop, on each side
 };
 
-/// Throws an Error that names the position of what is wrong.
+/// Throws an Error with the position of a mistake.
 std::vector<TransformStep> parseTransform(const std::string &text);
 
 /// The steps for images of one shape.
@@ -47,13 +47,14 @@ public:
   /// The largest image on the way.
   int64_t mostElements() const;
 
-  /// Applies the steps to the image in `from`; both buffers have room for
-  /// `mostElements()`. Returns the one that has the result. What is random
-  /// depends on the stream alone. Does not allocate.
+  /// Applies the steps to the image in `from`. Both buffers have room for
+  /// `mostElements()`. Returns the buffer with the result. Random choices
+  /// depend on the stream alone. Does not allocate.
   float *apply(float *from, float *spare, const RandomStream &stream) const;
 
 private:
-  /// Where a pixel of a resized image lies between two of the source.
+  /// The position of a pixel of a resized image between two pixels of the
+  /// source.
   struct Between {
     int64_t low, high;
     float weight; ///< of `high`

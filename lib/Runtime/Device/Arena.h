@@ -1,8 +1,8 @@
 //===- Arena.h - the memory of a rank's plans -------------------*- C++ -*-===//
 //
-// Each device has an implementation. What the host prepares or looks at, such
-// as data, parameters and losses, passes through `write` and `read`: where the
-// host cannot reach the device's memory, through a copy of it.
+// Each device has an implementation. The host accesses data, parameters and
+// losses by `write` and `read`. If the host cannot reach the device's memory,
+// they copy.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,31 +19,32 @@
 
 namespace dtc::rt {
 
-/// Where the host prepares what ranges of an arena get next, while the device
-/// still computes with what they have.
+/// A buffer in which the host prepares the next contents of ranges of an arena,
+/// while the device still computes with the present contents.
 class Inlet {
 public:
   virtual ~Inlet() = default;
 
-  /// Host memory for the bytes of all ranges, one after the other. Waits until
-  /// the device has read what was there before.
+  /// Returns host memory for the bytes of all ranges, one after the other.
+  /// Waits until the device has read its former contents.
   virtual char *begin() = 0;
-  /// Starts to bring them to the device.
+  /// Starts to copy the bytes to the device.
   virtual void send() = 0;
-  /// The arena gets them before what the device is given to do from now on.
+  /// Writes the bytes to the arena before all work that the device gets from
+  /// now on.
   virtual void deliver() = 0;
 };
 
-/// Offsets and sizes are bytes; offsets from DTC_HOST_MEMORY on are of the
-/// memory of the host that a GPU's arena may have beside its own.
+/// Offsets and sizes are in bytes. Offsets from DTC_HOST_MEMORY on are in the
+/// host memory that a GPU's arena may have beside its own.
 class Arena {
 public:
   virtual ~Arena() = default;
 
-  /// Its first byte, for compiled plans and for collectives: only what runs on
-  /// the device may look there.
+  /// The first byte, for compiled plans and for collectives. Only code on the
+  /// device may access it.
   virtual char *address() const = 0;
-  /// The first byte of its memory of the host; null if it has none.
+  /// The first byte of its host memory; null if it has none.
   virtual char *hostAddress() const { return nullptr; }
   /// Whether a byte is there.
   virtual bool isOnHost(const void *) const { return false; }
@@ -52,11 +53,11 @@ public:
     return isOnHost(byte) ? DTC_HOST_MEMORY + (place - hostAddress())
                           : place - address();
   }
-  /// The host memory that it is; null if it is the device's own.
+  /// The host memory of the arena; null if it is device memory.
   virtual const Mapping *mapping() const { return nullptr; }
 
-  /// Calls `fill` with host memory, all of which it writes, and brings that to
-  /// the arena.
+  /// Calls `fill` with host memory, all of which it must write, and copies that
+  /// to the arena.
   template <typename Fill>
   void write(int64_t offset, int64_t bytes, Fill fill) {
     fill(beginWrite(offset, bytes));
@@ -71,7 +72,7 @@ public:
   struct Range {
     int64_t offset, bytes;
   };
-  /// Null if the host reaches the device's memory: there is nothing to prepare.
+  /// Null if the host can write to the device's memory directly.
   virtual std::unique_ptr<Inlet> makeInlet(const std::vector<Range> &) {
     return nullptr;
   }

@@ -12,8 +12,8 @@
 
 namespace dtc::rt {
 
-/// Calls `use` with `count` elements from an offset on, as f64, some at a time
-/// and in order, until it returns false. Allocates nothing.
+/// Calls `use` with `count` elements from an offset on as f64, in order, a part
+/// at a time, until it returns false. Does not allocate.
 template <typename Use>
 void forEachPart(const Arena &arena, int64_t offset, dtc_dtype dtype,
                  int64_t count, Use use) {

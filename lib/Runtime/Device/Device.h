@@ -1,4 +1,4 @@
-//===- Device.h - what a rank computes on -----------------------*- C++ -*-===//
+//===- Device.h - the device of a rank --------------------------*- C++ -*-===//
 //
 // Each target has an implementation, and one of the ABI's library calls.
 //
@@ -27,18 +27,18 @@ public:
   virtual std::unique_ptr<Arena> makeArena(int64_t bytes, int64_t hostBytes,
                                            Sharing sharing) = 0;
 
-  /// Runs a plan. What of it the device has not done yet when this returns is
-  /// done before the arena is read or written from the host.
+  /// Runs a plan. The device may finish it later, but before the host accesses
+  /// the arena.
   virtual void run(dtc_step_fn plan, dtc_context &context, Arena &arena) = 0;
   /// Waits until the device has done everything that it was given.
   virtual void synchronize() {}
   /// Null if calls of a plan are done when they return.
   virtual DeviceClock *clock() { return nullptr; }
 
-  /// What measured times hold for: processor, libraries, threads.
+  /// The device that measured times hold for: processor, libraries, threads.
   virtual std::string describe() const = 0;
-  /// From now on, products are computed as this chooses, which lives as long
-  /// as plans are run.
+  /// From now on, `tuning` chooses how products are computed. It must live as
+  /// long as plans are run.
   virtual void tuneBy(Tuning &tuning) = 0;
 
   /// Copies `rows` rows of bytes from one buffer to another, `fromStride` and

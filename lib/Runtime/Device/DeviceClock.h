@@ -10,17 +10,17 @@ namespace dtc::rt {
 /// Nanoseconds of this process's steady clock.
 int64_t hostTime();
 
-/// Times of a device that is not done with a call when that returns.
+/// Times of a device that may finish a call after it returns.
 class DeviceClock {
 public:
   virtual ~DeviceClock() = default;
 
   /// Before a step is recorded.
   virtual void begin() = 0;
-  /// The moment between what the device has been given to do so far and what
-  /// comes next. Returns a number for it.
+  /// Marks the moment between the work that the device has so far and later
+  /// work. Returns a number for it.
   virtual int64_t mark() = 0;
-  /// When that was, by hostTime.
+  /// The time of a mark, on the clock of hostTime.
   virtual int64_t timeOf(int64_t mark) const = 0;
 };
 

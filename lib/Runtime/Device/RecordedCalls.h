@@ -1,7 +1,7 @@
 //===- RecordedCalls.h - library calls of a plan ----------------*- C++ -*-===//
 //
-// A diagnosis runs a plan whose library calls are recorded instead of made, and
-// then makes each alone.
+// A diagnosis records the library calls of a plan, and then makes each by
+// itself.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,13 +31,14 @@ struct RecordedCall {
   double flops = 0;
   std::optional<RecordedProduct> product;
   std::function<void()> make;
-  /// The same as a plain product and what follows it; empty if it has no
+  /// The product and its epilogue as separate calls; empty if there is no
   /// epilogue.
   std::function<void()> makeApart;
-  int64_t count = 1; ///< how often the plan makes it
+  int64_t count = 1; ///< times that the plan makes it
 };
 
-/// Those that differ in what they are, not in where.
+/// Calls with different descriptions. Calls that differ in addresses only count
+/// as one.
 class RecordedCalls {
 public:
   void add(RecordedCall call) {

@@ -9,7 +9,7 @@ using namespace dtc::rt;
 
 /// The share of time that a way must save to replace the first: less is noise.
 static constexpr double leastGain = 0.02;
-/// How often each way is measured, unless all together take longer than
+/// Measurements of each way, unless all together take longer than
 /// mostSeconds: other ranks wait.
 static constexpr int mostRounds = 5;
 static constexpr double mostSeconds = 1;
@@ -25,7 +25,7 @@ size_t Tuning::choose(const std::string &what,
       return number;
   if (!isFirstStep || ways.size() == 1 || measured.contains(what))
     return 0;
-  // All take turns: what else the machine does hits one as the other.
+  // All ways take turns, so that other load affects them alike.
   std::vector<double> least(ways.size(), INFINITY);
   double total = 0;
   for (int round = 0; round < mostRounds && total < mostSeconds; ++round)

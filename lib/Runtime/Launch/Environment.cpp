@@ -1,4 +1,4 @@
-//===- Environment.cpp - which rank this process is -----------------------===//
+//===- Environment.cpp - variables of launchers ---------------------------===//
 
 #include "Environment.h"
 
@@ -13,16 +13,18 @@ using namespace dtc::rt;
 
 namespace {
 
-/// The variables of a launcher. Those of the machine may be null, or not set:
-/// then each rank has a machine of its own. Without a size MPI knows the rest.
+/// The variables of a launcher. Local ranks and sizes may be null, or not set:
+/// then each rank has a machine of its own. Without a size MPI knows the other
+/// values.
 struct Variables {
   Launcher launcher;
   const char *name, *mark;
   const char *rank, *size, *localRank, *localSize;
 };
 
-// Some launchers start others. The first of these that is there is the
-// innermost: torchrun may run under srun or mpirun, mpirun under srun.
+// Some launchers start others: torchrun may run under srun or mpirun, mpirun
+// under srun. The first launcher of the table whose variables are set is the
+// innermost.
 constexpr Variables table[] = {
     {Launcher::torchrun, "torchrun", "TORCHELASTIC_RUN_ID", "RANK",
      "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
@@ -51,8 +53,8 @@ static int read(const char *name, int otherwise) {
   return int(value);
 }
 
-/// Ranks of a step on this machine: "4" on one node, "4(x2)" on two, else a
-/// list of such, by node.
+/// The ranks of a Slurm step on this machine: "4" on one node, "4(x2)" on two,
+/// else a list of such entries by node.
 static int readSlurmLocalSize() {
   const char *text = getenv("SLURM_STEP_TASKS_PER_NODE");
   int node = read("SLURM_NODEID", 0);
@@ -76,12 +78,12 @@ static int readSlurmLocalSize() {
 /// Whether the launcher started this very process.
 static bool isThere(const Variables &launcher) {
   if (launcher.launcher == Launcher::slurm)
-    // A batch script and what it starts have a SLURM_PROCID, too.
+    // A batch script and its children have SLURM_PROCID, too.
     return getenv("SLURM_STEP_ID") && getenv("SLURM_PROCID");
   if (launcher.launcher != Launcher::torchrun)
     return getenv(launcher.rank);
-  // Systems that start containers set RANK and WORLD_SIZE for torchrun in them,
-  // which counts by container. With mpirun there, these say nothing.
+  // Container systems set RANK and WORLD_SIZE for torchrun, counted by
+  // container. Under mpirun these variables do not name this rank.
   if (getenv("OMPI_COMM_WORLD_RANK") && !getenv("LOCAL_RANK"))
     return false;
   const char *rank = getenv("RANK"), *size = getenv("WORLD_SIZE");
@@ -94,7 +96,7 @@ static bool isThere(const Variables &launcher) {
 
 static Environment read(const Variables &launcher) {
   Environment found{launcher.launcher, launcher.name};
-  // Who sets RANK by hand may start ranks in the background and end.
+  // A user who sets RANK by hand may start ranks in the background and end.
   if (getenv(launcher.mark))
     found.mark = launcher.mark;
   found.servesMpi =
@@ -115,16 +117,16 @@ static Environment read(const Variables &launcher) {
   auto expectBelow = [&](const char *name, int value, const char *bound,
                          int most) {
     if (value >= most)
-      fail("the environment has %s=%d and %s=%d, expected a number below that; "
-           "see what sets them, if not %s",
+      fail("the environment has %s=%d and %s=%d, expected the first to be the "
+           "smaller; find what sets them, if it is not %s",
            name, value, bound, most, launcher.name);
   };
   const char *localSize =
       launcher.localSize ? launcher.localSize : "SLURM_STEP_TASKS_PER_NODE";
   expectBelow(launcher.rank, found.rank, launcher.size, found.size);
   if (found.localSize > found.size)
-    fail("the environment has %s=%d, more than %s=%d; see what sets them, if "
-         "not %s",
+    fail("the environment has %s=%d, more than %s=%d; find what sets them, if "
+         "it is not %s",
          localSize, found.localSize, launcher.size, found.size, launcher.name);
   if (launcher.localRank)
     expectBelow(launcher.localRank, found.localRank, localSize,
@@ -161,7 +163,8 @@ std::optional<MasterAddress> MasterAddress::get() {
 bool dtc::rt::hasMasterPort() { return getenv("MASTER_PORT"); }
 
 std::string dtc::rt::describeEnvironment() {
-  // Not all of a prefix: values such as keys are nobody's business.
+  // A list of names instead of prefixes, so that values such as keys are not
+  // printed.
   const char *wanted[] = {"CUDA_",
                           "NCCL_",
                           "NVIDIA_VISIBLE_DEVICES=",

@@ -1,6 +1,7 @@
-//===- Environment.h - which rank this process is ---------------*- C++ -*-===//
+//===- Environment.h - variables of launchers -------------------*- C++ -*-===//
 //
-// What launchers leave in the environment, in one table for all devices.
+// Variables that launchers set, in one table for all devices. No other code
+// reads them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,10 +25,10 @@ enum class Launcher {
 struct Environment {
   Launcher launcher = Launcher::none;
   const char *name = nullptr; ///< of the launcher
-  /// A variable that its ranks have, and that it has not itself; null if the
-  /// launcher may end before its ranks.
+  /// A variable that the ranks have and the launcher itself does not; null if
+  /// the launcher may end before its ranks.
   const char *mark = nullptr;
-  /// Whether OpenMPI learns from the launcher who the other ranks are.
+  /// Whether the launcher tells OpenMPI about the other ranks.
   bool servesMpi = false;
   int rank = 0, size = 1;
   /// Among the ranks of this machine.
@@ -62,7 +63,8 @@ bool hasMasterPort();
 /// set.
 std::string describeEnvironment();
 
-/// What jobs that run at once differ in; empty if the launcher does not say.
+/// A name that differs between jobs that run at once; empty if the launcher has
+/// none.
 std::string jobName(const Environment &environment);
 
 } // namespace dtc::rt

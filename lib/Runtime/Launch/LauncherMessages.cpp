@@ -1,4 +1,4 @@
-//===- LauncherMessages.cpp - what mpirun says of a failed job ------------===//
+//===- LauncherMessages.cpp - mpirun's messages about a failed job --------===//
 
 #include "LauncherMessages.h"
 
@@ -8,7 +8,7 @@ static bool isDashes(std::string_view line) {
   return line.size() > 20 && line.find_first_not_of("-\n") == line.npos;
 }
 
-/// The words of several lines in one.
+/// Joins several lines to one.
 static std::string joinLines(std::string_view text) {
   std::string line;
   for (char c : text)
@@ -30,7 +30,7 @@ static bool tellsOfFailure(const std::string &paragraph) {
   return false;
 }
 
-/// Whether a line only counts paragraphs that mpirun has left out itself.
+/// Whether a line only counts the paragraphs that mpirun has left out.
 static bool isOfAggregation(const std::string &line) {
   return line.starts_with('[') &&
          (line.find("sent help message") != line.npos ||
@@ -41,7 +41,7 @@ std::string LauncherMessages::addLine(const std::string &line) {
   if (!isDashes(line)) {
     bool isError = line.find(": error: ") != line.npos;
     hasError |= isError;
-    // Of a rank, whatever is around it.
+    // A rank's line is shown, whatever is around it.
     if (isError || line.find(": warning: ") != line.npos)
       return line;
     if (isInParagraph) {

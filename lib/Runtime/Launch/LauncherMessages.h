@@ -1,8 +1,8 @@
-//===- LauncherMessages.h - what mpirun says of a failed job ----*- C++ -*-===//
+//===- LauncherMessages.h - mpirun's messages about a failed job *- C++ -*-===//
 //
-// When a rank fails, mpirun follows its error line by paragraphs between lines
-// of dashes that only say that a process has failed. Below --nproc they are
-// left out, so that the error is the last line.
+// When a rank fails, mpirun prints paragraphs between lines of dashes after the
+// rank's error. They only say that a process has failed, so --nproc hides them,
+// and the error is the last line.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,12 +17,13 @@ namespace dtc::rt {
 /// Filters the lines of mpirun's standard error.
 class LauncherMessages {
 public:
-  /// Takes the next part of the stream, in any pieces. Returns what of it is to
-  /// be shown.
+  /// Takes the next part of the stream, in any pieces. Returns the text to
+  /// show.
   std::string add(std::string_view text);
 
-  /// What is left at the end of the stream. If the job failed and no rank said
-  /// why, mpirun's last paragraph about it, as one line.
+  /// Returns the rest at the end of the stream. If the job failed and no rank
+  /// reported the reason, this is mpirun's last paragraph about it, in one
+  /// line.
   std::string finish(const std::string &program, bool failed);
 
 private:

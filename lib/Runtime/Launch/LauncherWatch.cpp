@@ -17,7 +17,7 @@
 using namespace dtc::rt;
 
 /// Whether a process has a variable. The environment of another user's process
-/// cannot be read: it is no script of this user's.
+/// cannot be read; such a process is not a script between launcher and rank.
 static bool hasVariable(pid_t process, const char *name) {
   std::ifstream file("/proc/" + std::to_string(process) + "/environ");
   for (std::string entry; std::getline(file, entry, '\0');)

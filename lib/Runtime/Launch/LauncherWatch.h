@@ -13,18 +13,18 @@
 namespace dtc::rt {
 
 /// A launcher that gets SIGKILL cannot end its ranks. So each rank has a thread
-/// that waits for the end of its launcher, and then ends the rank. MPI does
-/// this for ranks that it serves, once it is up; it gets a second for it.
+/// that waits for the end of its launcher and then ends the rank. MPI also ends
+/// its ranks, once it has started, so the thread gives it a second.
 ///
-/// The launcher is the nearest ancestor without the variable of the rank in its
-/// environment: between it and the rank there may be scripts. The parent-death
-/// signal of Linux (PR_SET_PDEATHSIG) would tell of the parent only, and also
-/// when just the thread ends that started the rank.
+/// The launcher is the nearest ancestor without the rank's variable in its
+/// environment: scripts may stand between it and the rank. Linux's parent-death
+/// signal (PR_SET_PDEATHSIG) is no alternative: it reports the parent only, and
+/// it also comes when just the thread ends that started the rank.
 class LauncherWatch {
 public:
-  /// Does nothing if no launcher started this process, or if it may have ended
-  /// on purpose: who sets RANK by hand may start ranks in the background.
-  /// A rank that was asked to stop has `timeout` seconds left to save.
+  /// Does nothing if no launcher started this process, or if the launcher may
+  /// end before its ranks: a user who sets RANK by hand may start ranks in the
+  /// background. A rank that was asked to stop has `timeout` seconds to save.
   LauncherWatch(const Environment &environment, int timeout);
   ~LauncherWatch();
   LauncherWatch(const LauncherWatch &) = delete;

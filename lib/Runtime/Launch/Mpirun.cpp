@@ -30,20 +30,20 @@ using namespace dtc::rt;
 
 using Clock = std::chrono::steady_clock;
 
-/// What mpirun has to end after SIGTERM. It leaves ranks one second.
+/// Time for mpirun to end after SIGTERM. It gives ranks one second.
 static constexpr std::chrono::seconds endTime(5);
 
 static volatile sig_atomic_t launcher, signalOfStop, isTerminated;
 static StopRequests requests;
 
-/// The second time it is meant.
+/// Forwards a signal to mpirun. A second request ends the ranks at once.
 static void passOn(int) {
   int number = requests.isAnother() ? SIGTERM : signalOfStop;
   isTerminated = isTerminated || number == SIGTERM;
   kill(pid_t(launcher), number);
 }
 
-/// What mpirun and the ranks write to standard error, by a pipe.
+/// Messages of mpirun and the ranks on standard error, through a pipe.
 class ShownMessages {
 public:
   explicit ShownMessages(int pipe) : pipe(pipe) {
@@ -52,9 +52,9 @@ public:
   ~ShownMessages() { close(pipe); }
   ShownMessages(const ShownMessages &) = delete;
 
-  /// To poll; -1 once nobody writes any more.
+  /// The pipe, for poll; -1 after its last writer has ended.
   int file() const { return isOpen ? pipe : -1; }
-  /// Shows what is there now.
+  /// Shows the messages that are in the pipe now.
   void show() {
     char buffer[4096];
     ssize_t size = 1;
@@ -88,7 +88,8 @@ static pid_t start(const std::vector<char *> &arguments, int pipe,
     fail("cannot start mpirun: %s", strerror(errno));
   if (child > 0)
     return child;
-  // Apart from the terminal, whose signals come through the parent.
+  // A process group of its own: signals of the terminal reach mpirun through
+  // the parent.
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent)
@@ -151,8 +152,8 @@ static int supervise(const std::vector<char *> &arguments,
               "%s: mpirun has not ended %d s after SIGTERM, and gets SIGKILL\n",
               options.name.c_str(), int(endTime.count()));
       kill(child, SIGKILL);
-      // Not waited for: a process that the system cannot end would hang this
-      // one, too.
+      // The program does not wait for it: a process that the system cannot end
+      // would hang this one, too.
       status = SIGKILL;
       break;
     }

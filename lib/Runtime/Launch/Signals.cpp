@@ -1,4 +1,4 @@
-//===- Signals.cpp - what a rank does when it is told to stop -------------===//
+//===- Signals.cpp - signals that stop a rank -----------------------------===//
 
 #include "Signals.h"
 
@@ -14,7 +14,8 @@
 
 using namespace dtc::rt;
 
-/// What the signal handlers write; made beforehand, for they may not format.
+/// Lines that the signal handlers write; formatted beforehand, because handlers
+/// may not format.
 static char stopLine[256], crashLine[256];
 
 static volatile sig_atomic_t asked = 0;
@@ -29,9 +30,9 @@ bool dtc::rt::isIgnored(int signal) {
 
 int dtc::rt::stopSignal() { return asked; }
 
-/// A step cannot be left half done on some ranks only. Where there is nothing
-/// that a stop would lose, as every line written is already in its file, nobody
-/// waits for its end.
+/// Asks for a stop after this step, because no rank may leave a step half done.
+/// If a stop loses nothing, since every line is already in its file, the rank
+/// ends at once.
 static void stopBySignal(int signal) {
   if (asks && !asked)
     asked = signal;
@@ -42,8 +43,8 @@ static void stopBySignal(int signal) {
   _exit(128 + signal);
 }
 
-/// Names the rank, then dies as if there were no handler; the launcher takes
-/// the others down. Replaces the stack traces that MPI would print.
+/// Prints the rank's name, then dies as if there were no handler. The launcher
+/// ends the other ranks. Replaces the stack traces that MPI would print.
 static void crash(int number, siginfo_t *info, void *) {
   bool reports = claimReport();
   if (reports && number == SIGBUS)
@@ -58,7 +59,7 @@ void dtc::rt::handleSignals(const std::string &name, bool bar,
                             bool finishesStep) {
   asks = finishesStep;
   const char *newline = bar ? "\n" : "";
-  // Under a launcher it is the launcher that says that it was stopped.
+  // Under a launcher, the launcher reports the stop.
   if (startedByLauncher())
     snprintf(stopLine, sizeof stopLine, "%s", newline);
   else

@@ -1,4 +1,4 @@
-//===- Signals.h - what a rank does when it is told to stop -----*- C++ -*-===//
+//===- Signals.h - signals that stop a rank ---------------------*- C++ -*-===//
 
 #ifndef DTC_LIB_RUNTIME_LAUNCH_SIGNALS_H
 #define DTC_LIB_RUNTIME_LAUNCH_SIGNALS_H
@@ -7,14 +7,15 @@
 
 namespace dtc::rt {
 
-/// A file that reaches the limit of its size (`ulimit -f`) fails as a full disk
-/// does, and does not end the process.
+/// A write beyond the file size limit (`ulimit -f`) becomes an error, as on a
+/// full disk, and does not end the process.
 void ignoreSizeLimit();
 
-/// From now on. `name` is how this rank is called in messages; `bar` is whether
-/// it draws a progress bar, which a message must leave. SIGINT, SIGTERM and
-/// SIGUSR1, which mpirun hands on, end the process at once. With `finishesStep`
-/// they ask for it, and only a second SIGINT or SIGTERM ends it at once.
+/// Sets the handlers of signals that stop this rank. `name` is the rank's name
+/// in messages; with `bar` a message must leave the progress bar's line.
+/// SIGINT, SIGTERM and SIGUSR1, which mpirun forwards, end the process at once.
+/// With `finishesStep` they ask for a stop after the step, and only a second
+/// SIGINT or SIGTERM ends the process at once.
 void handleSignals(const std::string &name, bool bar, bool finishesStep);
 
 /// Whether this process was started with the signal ignored, as by nohup.

@@ -8,13 +8,13 @@
 
 namespace dtc::rt {
 
-/// One request may come more than once: `timeout` and terminals signal a
-/// process and its group, launchers hand on what ranks got, too. What comes two
-/// seconds later is another one.
+/// One request may send several signals: `timeout` and terminals signal a
+/// process and its group, and launchers forward a signal that ranks already
+/// have. A signal two seconds later is another request.
 class StopRequests {
 public:
-  /// Whether the signal that just came is of another request than the first.
-  /// For signal handlers.
+  /// Whether this signal belongs to another request than the first one. For
+  /// signal handlers.
   bool isAnother() {
     timespec now = {};
     clock_gettime(CLOCK_MONOTONIC, &now);

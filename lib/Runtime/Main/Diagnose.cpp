@@ -1,7 +1,7 @@
-//===- Diagnose.cpp - what a machine has for a program --------------------===//
+//===- Diagnose.cpp - a test of the machine for a program -----------------===//
 //
-// For people who start a program on a machine that nobody has tried, and for
-// those who ask them what it has.
+// Helps users to start a program on a new machine, and to report the machine to
+// others.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,10 +37,11 @@ double since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// How long all library calls of a stage are tried, but for the first of each.
+/// The time in which all library calls of a stage are tried, without the first
+/// of each.
 constexpr double secondsOfCalls = 1;
 
-/// Those of a rank whose library calls are recorded: nothing is sent.
+/// Collectives that send nothing, for a rank whose library calls are recorded.
 class NoCollectives : public Collectives {
 public:
   NoCollectives(const Program &program, int rank)
@@ -77,7 +78,7 @@ private:
   int ownRank;
 };
 
-/// Prints one line after the other, at once: the next thing may not return.
+/// Prints each line at once, because the next call may not return.
 class Lines {
 public:
   explicit Lines(std::string prefix) : prefix(std::move(prefix)) {}
@@ -121,8 +122,8 @@ double filledValue(dtc_dtype dtype) {
 
 } // namespace
 
-/// Fills the operands of a product, makes it, and looks at its result. Returns
-/// what is wrong, or nothing.
+/// Fills the operands of a product, computes it, and checks the result. Returns
+/// the error, or nothing.
 static std::string checkProduct(const RecordedCall &call, Arena &arena,
                                 int64_t arenaBytes, Device &device) {
   const RecordedProduct &product = *call.product;
@@ -159,7 +160,7 @@ static std::string checkProduct(const RecordedCall &call, Arena &arena,
   return wrong;
 }
 
-/// Makes a call until its time is over. Returns seconds of one.
+/// Repeats a call until its time is over. Returns the seconds of one call.
 static double measure(const std::function<void()> &make, Device &device,
                       double seconds) {
   auto once = [&] {
@@ -180,7 +181,7 @@ static double measure(const std::function<void()> &make, Device &device,
   return since(begin) / made;
 }
 
-/// The library calls of a rank's plan, each alone.
+/// Tries each library call of a rank's plan by itself.
 static void tryCalls(const Program &program, int rank, Device &device,
                      Lines &lines) {
   NoCollectives none(program, rank);
@@ -198,7 +199,7 @@ static void tryCalls(const Program &program, int rank, Device &device,
   for (const RecordedCall &call : recorded.all())
     ++(call.isKernel ? kernels : calls);
   double share = secondsOfCalls / double(std::max<int64_t>(calls, 1));
-  // Kernels first: products are checked on numbers that are no indices.
+  // Kernels first: products change the numbers that kernels may use as indices.
   std::vector<RecordedCall> ordered(recorded.all().begin(),
                                     recorded.all().end());
   std::stable_partition(ordered.begin(), ordered.end(),
@@ -253,7 +254,7 @@ static void tryCalls(const Program &program, int rank, Device &device,
 // Between ranks
 //===----------------------------------------------------------------------===//
 
-/// Of a reduction that is tried: f32 numbers, at the arena's begin.
+/// Size of the reduction that is tried: f32 numbers, at the arena's begin.
 constexpr int64_t reducedCount = int64_t(1) << 22;
 static int triedGroup;
 
@@ -317,7 +318,7 @@ static void tryGroups(const Program &program, Collectives &collectives,
                                 2.0 * (members - 1) / members * double(bytes) /
                                     seconds / 1e9));
   }
-  // While there is the context that engines observe.
+  // The engines observe the context, so all ranks wait before it goes.
   collectives.barrier();
 }
 
@@ -367,7 +368,7 @@ int dtc::rt::diagnose(Program &program, const Options &options) {
   for (const DeviceLine &line :
        describeDevices(program.mesh.size() > 1 || program.mesh.openAxis >= 0))
     line.isFailure ? lines.fail(line.text) : lines.print(line.text);
-  // One process tries the calls of all stages, ranks each their own.
+  // One process tries the calls of all stages. A rank tries its own calls.
   makeFatalThrow();
   std::unique_ptr<Device> device;
   if (step("device", [&] { device = openOwnDevice(options, environment); })) {
@@ -387,7 +388,7 @@ int dtc::rt::diagnose(Program &program, const Options &options) {
     }
   }
   device.reset();
-  // Communication that fails may leave others waiting: it ends the job.
+  // An error of communication ends the job, because other ranks may wait.
   makeFatalThrow(false);
   if (isRank)
     step("ranks", [&] {

@@ -1,7 +1,6 @@
 //===- Main.cpp - entry of a training program -----------------------------===//
 //
-// A member of the archive of its own, so that a test with its own `main` links
-// the rest.
+// A file of its own, so that a test with another `main` can link the rest.
 //
 //===----------------------------------------------------------------------===//
 

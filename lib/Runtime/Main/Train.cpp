@@ -44,8 +44,8 @@ static std::unique_ptr<RankJob> makeJob(const Program &program,
                                         std::move(data));
 }
 
-/// The job proper, on ranks that are as many as the plan has. The device that
-/// it opens is left to `launched`, which finishes later.
+/// Trains or evaluates on the right number of ranks. The caller keeps the
+/// device that this opens, because `launched` ends later.
 static int runOnRanks(const Program &program, Options &options,
                       Collectives &launched, std::unique_ptr<Device> &device) {
   std::unique_ptr<Collectives> overlay = overlayCollectives(options, launched);
@@ -63,7 +63,7 @@ static int runOnRanks(const Program &program, Options &options,
     }
     ~FatalContext() { setFatalContext(&launched, name); }
   } fatalContext(collectives, launched, rankName);
-  // What fails below while others may wait for this rank ends the job.
+  // An error below ends the job, because other ranks may wait for this one.
   auto mustSucceed = [](const Outcome &outcome) {
     if (outcome.failed)
       fatal("%s", outcome.message.c_str());

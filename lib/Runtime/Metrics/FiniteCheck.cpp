@@ -33,7 +33,7 @@ void FiniteCheck::look(const dtc_context &context, dtc_dtype dtype,
                 }
                 return !hasNan;
               });
-  Found found{calendarTime(), op, context.phase, context.microbatch};
+  Found found{calendarTime(), op, context.function, context.microbatch};
   if (hasInfinity && !infinity)
     infinity = found;
   if (hasNan)
@@ -47,8 +47,8 @@ std::string FiniteCheck::describe(const dtc_context &context,
   std::string text = op.name;
   if (!op.node.empty())
     text += " of node '" + op.node + "'";
-  if (found.phase >= 0)
-    text += " in " + program.phases.at(size_t(found.phase));
+  if (found.function >= 0)
+    text += " in " + program.functions.at(size_t(found.function));
   if (found.microbatch >= 0)
     text += format(" of micro-batch %d", found.microbatch);
   if (program.mesh.size() > 1)
@@ -72,7 +72,7 @@ std::string FiniteCheck::describe(const dtc_context &context) const {
   auto [infiniteRank, infinite] = findFirst(0);
   auto [nanRank, noNumber] = findFirst(1);
   std::string text;
-  // What follows a NaN says nothing.
+  // Results after a NaN say nothing.
   if (infinite.time && (!noNumber.time || infinite.time < noNumber.time))
     text = "the first infinity is a result of " +
            describe(context, infinite, infiniteRank);

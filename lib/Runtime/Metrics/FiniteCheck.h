@@ -14,9 +14,9 @@ struct dtc_context;
 
 namespace dtc::rt {
 
-/// Looks at what each op of a step writes (--find-nonfinite). An infinity below
-/// zero counts as a number: masks of attention have it, and what overflows to
-/// it soon makes a NaN or +infinity.
+/// Checks the results of each op of a step (--find-nonfinite). An infinity
+/// below zero is no error: attention masks have it, and an overflow to it soon
+/// makes a NaN or +infinity.
 class FiniteCheck {
 public:
   FiniteCheck(Device &device, const Arena &arena)
@@ -29,13 +29,13 @@ public:
             int64_t count);
 
   /// The first infinity and the first NaN of the last step, on all ranks, as a
-  /// clause for rank 0; empty if no op had any. Met by all ranks.
+  /// clause for rank 0; empty if no op had any. All ranks call this.
   std::string describe(const dtc_context &context) const;
 
 private:
   struct Found {
     int64_t time; ///< nanoseconds of the machine's calendar; 0: nothing
-    int32_t op, phase, microbatch;
+    int32_t op, function, microbatch;
   };
   static std::string describe(const dtc_context &context, const Found &found,
                               size_t rank);

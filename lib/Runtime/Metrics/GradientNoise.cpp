@@ -1,4 +1,4 @@
-//===- GradientNoise.cpp - which batch would not be too large -------------===//
+//===- GradientNoise.cpp - the noise scale of the gradient ----------------===//
 
 #include "GradientNoise.h"
 
@@ -20,8 +20,8 @@ void NoiseScale::add(double smallSquares, double largeSquares) {
 
 double NoiseScale::value() const { return signal > 0 ? noise / signal : NAN; }
 
-/// How many ranks of a stage that have other parts of the batch or none of
-/// their own hold the same part of a parameter.
+/// The number of ranks of a stage that hold the same part of a parameter and
+/// have other parts of the batch, or no part of their own.
 static int countReplicas(const Program &program,
                          const ParameterInfo &parameter) {
   int replicas = 1;
@@ -94,7 +94,8 @@ void GradientNoise::observe(int group, const Collective &collective) {
     int64_t from = std::max(begin, place.begin), to = std::min(end, place.end);
     if (from >= to)
       continue;
-    // Of ranks of other axes only after these, which are then not all.
+    // Ranks of other axes are reduced only after these, so the sum is not
+    // complete.
     if (!isBatchGroup[size_t(group)]) {
       isUnclear |= place.reduced > 0;
       continue;
@@ -135,6 +136,6 @@ std::optional<double> GradientNoise::endStep(double scale) const {
       return std::nullopt;
     sum += part.squares;
   }
-  // A rank's term of the mean is the mean of its own samples by their number.
+  // A rank's term of the mean is the mean of its own samples, by their number.
   return program.batchRanks() * sum / (scale * scale);
 }

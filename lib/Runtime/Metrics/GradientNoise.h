@@ -1,4 +1,4 @@
-//===- GradientNoise.h - which batch would not be too large -----*- C++ -*-===//
+//===- GradientNoise.h - the noise scale of the gradient --------*- C++ -*-===//
 //
 // The simple noise scale of McCandlish et al., "An Empirical Model of
 // Large-Batch Training", arXiv 1812.06162, appendix A.1.
@@ -16,8 +16,8 @@
 
 namespace dtc::rt {
 
-/// From squared norms of the gradient of small and of large batches. Both
-/// estimates are means over steps, in which a step weighs 0.99 of the next:
+/// Estimates from squared gradient norms of small and large batches. Both are
+/// means over steps, in which a step weighs 0.99 of the next:
 ///
 ///     |G|^2 = (large |G_large|^2 - small |G_small|^2) / (large - small)
 ///     S = (|G_small|^2 - |G_large|^2) / (1 / small - 1 / large)
@@ -35,8 +35,8 @@ private:
   double signal = 0, noise = 0;
 };
 
-/// Squared norms of what each rank has of the gradient before it is reduced
-/// over the ranks that share the batch (--gradient-noise).
+/// Squared norms of each rank's gradient before its reduction over the ranks
+/// that share the batch (--gradient-noise).
 class GradientNoise {
 public:
   GradientNoise(const Program &program, Collectives &collectives,
@@ -45,14 +45,14 @@ public:
   void beginStep();
   /// A collective of a group is about to start.
   void observe(int group, const Collective &collective);
-  /// The mean over those ranks, on rank 0: of the gradient that the rank's
-  /// samples alone have, whose number is alike. `scale` is what the loss was
-  /// multiplied by. Nothing if the step did not reduce each gradient once, over
-  /// exactly these ranks. Met by all ranks.
+  /// Returns on rank 0 the mean, over those ranks, of the squared norm of the
+  /// gradient of the rank's own samples. `scale` is the loss scale. Empty if
+  /// the step did not reduce each gradient once, over exactly these ranks. All
+  /// ranks call this.
   std::optional<double> endStep(double scale) const;
 
 private:
-  /// Where a gradient is once it is reduced.
+  /// The place of a reduced gradient.
   struct Place {
     int64_t begin, end; ///< bytes of the arena
     double weight;      ///< one by how many ranks of a stage have the same part

@@ -1,4 +1,4 @@
-//===- Metrics.h - what a training measures step by step --------*- C++ -*-===//
+//===- Metrics.h - metrics of a step and an evaluation ----------*- C++ -*-===//
 
 #ifndef DTC_LIB_RUNTIME_METRICS_METRICS_H
 #define DTC_LIB_RUNTIME_METRICS_METRICS_H
@@ -15,9 +15,9 @@ struct StepMetrics {
   double loss, gradientNorm, learningRate, seconds;
   double samplesPerSecond;
   std::optional<double> lossScale; ///< of fp16
-  /// Whether its gradients were no numbers, of programs that skip such steps.
+  /// Whether the step was skipped because its gradients were NaN or infinite.
   std::optional<bool> isSkipped = {};
-  std::optional<double> tokensPerSecond = {}; ///< where samples are sequences
+  std::optional<double> tokensPerSecond = {}; ///< if samples are sequences
   std::optional<double> epoch = {}; ///< passes over the data, where they end
   std::optional<double> flopsPerSecond = {}, mfu = {}; ///< as of ModelSpeed
   /// As of GradientNoise: the root of the mean square over ranks, and samples.
@@ -31,16 +31,15 @@ struct EvalMetrics {
   double loss;
   /// With label smoothing and class weights, if the training has them.
   std::optional<double> trainingLoss = {};
-  /// Of losses that have them.
+  /// Metrics that only some losses have.
   std::optional<double> perplexity = {}, accuracy = {}, top5 = {}, f1 = {};
   bool ofTrainingData = false;
 
   const char *setName() const { return ofTrainingData ? "train" : "eval"; }
 };
 
-/// The numbers that files have of a step, in their order: calls
-/// `use(KEY, TAG, VALUE)` with the key of --metrics and the tag of
-/// --tensorboard.
+/// Calls `use(KEY, TAG, VALUE)` for each number of a step, in the order of the
+/// files, with the key of --metrics and the tag of --tensorboard.
 template <typename Use>
 void forEachNumber(const StepMetrics &metrics, const Use &use) {
   use("loss", "loss", metrics.loss);
@@ -65,7 +64,7 @@ void forEachNumber(const StepMetrics &metrics, const Use &use) {
       use(key, key, *value);
 }
 
-/// The names and values that an evaluation has, but the loss.
+/// The names and values of an evaluation, without the loss.
 template <typename Use>
 void forEachOptional(const EvalMetrics &metrics, const Use &use) {
   for (auto [name, value] : {std::pair("training_loss", metrics.trainingLoss),

@@ -12,10 +12,11 @@
 
 using namespace dtc::rt;
 
-/// Raised when a key changes its meaning or goes away; new keys do not.
+/// The version of the format. It increases when a key changes its meaning or is
+/// removed; new keys do not count.
 constexpr int metricsSchema = 1;
 
-/// Tells the starts of all trainings apart.
+/// An identifier that differs between all starts of trainings.
 static std::string makeRunId() {
   return format("%016llx", (unsigned long long)drawEntropy());
 }
@@ -45,8 +46,8 @@ static std::string describeRun(const Program &program, const Options &options,
          "\n";
 }
 
-/// Gives a file that has something another name, the first that is free.
-/// Returns a note of it.
+/// Renames a file that is not empty to the first free name. Returns a note
+/// about it.
 static std::string rotate(const std::string &path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error) ||

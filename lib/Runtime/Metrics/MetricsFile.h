@@ -9,9 +9,9 @@
 
 namespace dtc::rt {
 
-/// One JSON object per line (docs/Metrics.md): first what run it is, then the
-/// steps. Numbers are the shortest that read back to the same bits, and null
-/// where JSON has no number (NaN, infinity).
+/// One JSON object per line (docs/Metrics.md): a description of the run, then
+/// the steps. Numbers are the shortest that read back to the same bits, and
+/// null where JSON has no number (NaN, infinity).
 class MetricsFile {
 public:
   /// Writes to `options.metrics`, if not empty. A run that resumes after a step
@@ -20,7 +20,8 @@ public:
   MetricsFile(const Program &program, const Options &options,
               std::optional<int64_t> resumedAtStep);
 
-  /// What became of the file that had the name; empty if there was none.
+  /// Says what happened to the former file of this name; empty if there was
+  /// none.
   const std::string &note() const { return formerNote; }
   /// Return a warning, as RecordFile does.
   std::string write(const StepMetrics &metrics);

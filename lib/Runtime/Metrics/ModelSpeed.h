@@ -1,4 +1,4 @@
-//===- ModelSpeed.h - how fast a model is computed --------------*- C++ -*-===//
+//===- ModelSpeed.h - FLOP/s and MFU of a training --------------*- C++ -*-===//
 
 #ifndef DTC_LIB_RUNTIME_METRICS_MODELSPEED_H
 #define DTC_LIB_RUNTIME_METRICS_MODELSPEED_H
@@ -10,9 +10,9 @@
 
 namespace dtc::rt {
 
-/// Model FLOPs by the time of a step. MFU is the share that this is of the peak
-/// of all ranks (Chowdhery et al., arXiv 2204.02311, appendix B): what is
-/// computed again, and what is no product, do not count.
+/// Model FLOPs divided by the time of a step. MFU is their share of the peak of
+/// all ranks (Chowdhery et al., arXiv 2204.02311, appendix B). Recomputation
+/// and operations other than products do not count.
 class ModelSpeed {
 public:
   ModelSpeed(const Program &program, const Options &options)

@@ -1,4 +1,4 @@
-//===- OpTimes.cpp - how long kernels and library calls take --------------===//
+//===- OpTimes.cpp - times of kernels and library calls -------------------===//
 
 #include "OpTimes.h"
 

@@ -1,4 +1,4 @@
-//===- OpTimes.h - how long kernels and library calls take ------*- C++ -*-===//
+//===- OpTimes.h - times of kernels and library calls -----------*- C++ -*-===//
 
 #ifndef DTC_LIB_RUNTIME_METRICS_OPTIMES_H
 #define DTC_LIB_RUNTIME_METRICS_OPTIMES_H
@@ -33,7 +33,7 @@ public:
   void endStep(const DeviceClock *clock);
 
   /// Rank 0 gets the means over all ranks, by op; each has recorded `steps` of
-  /// its own. Met by all ranks.
+  /// its own. All ranks call this.
   std::vector<OpTime> gather(Collectives &collectives, int64_t steps) const;
 
 private:

@@ -1,4 +1,4 @@
-//===- Profile.cpp - where the time of a step goes ------------------------===//
+//===- Profile.cpp - the time of a step, by cause -------------------------===//
 
 #include "Profile.h"
 
@@ -49,7 +49,7 @@ std::string Profile::describe() const {
   for (const auto &[name, row] : sorted) {
     text += format("%-34s %8.4g %10.3f", name.c_str(),
                    double(row.calls) * perStep, row.seconds * 1e3 * perStep);
-    // What goes on beside is no part of the step's time.
+    // Operations in flight are no part of the step's time.
     text += row.kind == Kind::inFlight
                 ? format(" %7s", "-")
                 : format(" %5.1f %%", 100 * row.seconds / step);

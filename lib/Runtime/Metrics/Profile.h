@@ -1,4 +1,4 @@
-//===- Profile.h - where the time of a step goes ----------------*- C++ -*-===//
+//===- Profile.h - the time of a step, by cause -----------------*- C++ -*-===//
 
 #ifndef DTC_LIB_RUNTIME_METRICS_PROFILE_H
 #define DTC_LIB_RUNTIME_METRICS_PROFILE_H
@@ -32,7 +32,7 @@ public:
   /// A row for each name, means over ranks and steps; then a line of the rank
   /// that computes longest.
   std::string describe() const;
-  /// Of a rank and step, mean.
+  /// The mean time of a step, over ranks.
   double stepSeconds() const;
   std::string describeSlowest() const;
 

@@ -1,4 +1,4 @@
-//===- Progress.cpp - what people see of a training -----------------------===//
+//===- Progress.cpp - lines and bar of a training -------------------------===//
 
 #include "Progress.h"
 
@@ -21,7 +21,8 @@ using namespace dtc::rt;
 
 /// Between lines, unless --log-every counts steps.
 constexpr std::chrono::seconds logInterval(1);
-/// Between drawings of the bar: people see no more, and logs would be long.
+/// Time between drawings of the bar: more would not be visible, and logs would
+/// grow.
 constexpr std::chrono::milliseconds barInterval(100);
 
 struct dtc::rt::TextBuffer {
@@ -53,8 +54,8 @@ void Progress::formatRate(TextBuffer &out, double samplesPerSecond) const {
   out.append(tokens ? " tokens/s" : " samples/s");
 }
 
-/// Of the terminal; below mpirun, which has the output, as `relaunch` or the
-/// shell says.
+/// The width of the terminal. Below mpirun, which has the output, `relaunch` or
+/// the shell sets it.
 static int countColumns() {
   winsize window{};
   int columns = 0;
@@ -67,8 +68,7 @@ static int countColumns() {
   return std::min(columns, 200);
 }
 
-/// As many fields as leave the bar a quarter of the line, the first of them in
-/// any case.
+/// The fields that leave the bar a quarter of the line, at least the first one.
 void Progress::drawBar(TextBuffer &out) {
   lastBar = Clock::now();
   int columns = countColumns();

@@ -1,4 +1,4 @@
-//===- Progress.h - what people see of a training ---------------*- C++ -*-===//
+//===- Progress.h - lines and bar of a training -----------------*- C++ -*-===//
 
 #ifndef DTC_LIB_RUNTIME_METRICS_PROGRESS_H
 #define DTC_LIB_RUNTIME_METRICS_PROGRESS_H
@@ -13,15 +13,16 @@ namespace dtc::rt {
 
 struct TextBuffer;
 
-/// Lines for people on standard output, with a progress bar below them on a
-/// terminal. Everything is formatted into a fixed buffer and written at once.
+/// Lines on standard output, with a progress bar below them on a terminal. They
+/// are formatted into a fixed buffer and written at once.
 class Progress {
 public:
   /// `bytes` is what rank 0 holds in its arena.
   Progress(const Program &program, const Options &options, bool bar,
            int64_t bytes);
 
-  /// Whether these are the first metrics that are no numbers: `report` warns.
+  /// Whether these are the first metrics with a NaN or infinity: then `report`
+  /// warns.
   bool warnsOf(const StepMetrics &metrics) const;
   /// `cause` is part of that warning; see NotFinite.h.
   void report(const StepMetrics &metrics, const std::string &cause);
@@ -32,8 +33,8 @@ public:
   void printLines(const std::string &lines);
   /// Removes the bar.
   void finish();
-  /// The line of how fast the training was: means of its steps but the first,
-  /// if there are others. After `finish`.
+  /// Prints the speed of the training: the mean of its steps without the first,
+  /// if there are others. Call after `finish`.
   void summarize();
 
 private:
@@ -43,7 +44,7 @@ private:
   /// Whether the bar is old enough to be drawn again.
   bool wantsBar() const;
   void drawBar(TextBuffer &out);
-  /// Of samples; "19.6k tokens/s" where samples have some.
+  /// Formats a rate of samples, or "19.6k tokens/s" where samples have tokens.
   void formatRate(TextBuffer &out, double samplesPerSecond) const;
 
   int64_t steps;
@@ -57,7 +58,7 @@ private:
   int64_t first = 0;  ///< step of this run; 0: none yet
   double elapsed = 0; ///< seconds of steps but the first, which warms up
   Clock::time_point lastLine, lastBar;
-  StepMetrics last{}; ///< what the bar shows
+  StepMetrics last{}; ///< shown by the bar
 };
 
 } // namespace dtc::rt

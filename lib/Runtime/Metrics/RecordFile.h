@@ -9,13 +9,13 @@
 
 namespace dtc::rt {
 
-/// A file of records, each written at once: whoever reads along sees whole
-/// records, and a job that is killed has lost none. What can go wrong before
-/// the training is an error. Afterwards it is a warning: the first record that
-/// cannot be written is the last that is tried, and the training goes on.
+/// A file of records. Each record is written at once, so a reader sees complete
+/// records, and a job that is killed loses none. Before the training a failure
+/// is an error. Later it is a warning: after the first record that cannot be
+/// written no other is tried, and the training continues.
 class RecordFile {
 public:
-  /// None: writes nothing.
+  /// A file without a path: writes nothing.
   RecordFile() = default;
   /// Opens the file, at its end if `append`, else empty. Throws if it cannot.
   RecordFile(std::string path, bool append);
@@ -23,17 +23,18 @@ public:
   ~RecordFile();
 
   bool isOpen() const { return file >= 0; }
-  /// Writes what comes before the first step. Throws if it cannot.
+  /// Writes the text before the first step. Throws an Error on failure.
   void begin(std::string_view record);
-  /// Writes a record of this step. Returns a warning for people, once, if it
-  /// cannot; the file then ends with the record before.
+  /// Writes a record of this step. On failure returns a warning, once; the file
+  /// then ends with the record before.
   std::string write(std::string_view record, int64_t step);
-  /// The same of a file with one record: without it, `rest` tells people what
-  /// is missing and how to get it.
+  /// The same for a file with one record. `rest` tells the user what is missing
+  /// without it, and how to get it.
   std::string writeAlone(std::string_view record, const char *rest);
 
 private:
-  /// 0, or why it cannot; then the file is closed.
+  /// The error number of a failed write, after which the file is closed; else
+  /// 0.
   int append(std::string_view record);
 
   std::string path;

@@ -21,7 +21,7 @@ public:
         eventFile(options.tensorboard, resumedAtStep),
         progress(program, options, bar, arenaBytes) {}
 
-  /// What became of former metrics, for people; empty if nothing.
+  /// Says what happened to the former metrics file; empty if there was none.
   const std::string &describeFormer() const { return metricsFile.note(); }
 
   bool warnsOf(const StepMetrics &metrics) const {
@@ -42,9 +42,9 @@ public:
   void note(const std::string &text) { progress.print("note: ", text); }
   /// Whole lines.
   void print(const std::string &lines) { progress.printLines(lines); }
-  /// Before what follows the last step is printed.
+  /// Ends the lines of steps. Call before other lines.
   void finish() { progress.finish(); }
-  /// How fast the training was. After `finish`.
+  /// Prints how fast the training was. Call after `finish`.
   void summarize() { progress.summarize(); }
 
 private:

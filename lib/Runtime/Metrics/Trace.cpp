@@ -1,7 +1,7 @@
-//===- Trace.cpp - what a rank really did, and when -----------------------===//
+//===- Trace.cpp - times of a rank in recorded steps ----------------------===//
 //
-// One file for all ranks: a process for each, with a row of phases, a row of
-// calls that communicate, and rows for what is in flight beside them.
+// One file for all ranks. Each rank is a process with a row of stage functions,
+// a row of communication calls, and rows for operations in flight.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,9 +43,9 @@ Trace::Trace(const Program &program, Collectives &collectives, std::string path,
     fail("cannot create '%s': %s", this->path.c_str(), strerror(errno));
 }
 
-/// Rank 0 asks each rank for its time: the answer was given somewhere between
-/// question and receipt. Ranks of one machine have one clock, so an offset that
-/// the fastest of the answers does not prove is none.
+/// Rank 0 asks each rank for its time, which was read between question and
+/// receipt. Ranks of one machine share a clock, so an offset counts only if the
+/// fastest answer proves it.
 void Trace::alignClocks() {
   constexpr int numQuestions = 10;
   collectives.barrier();
@@ -143,7 +143,7 @@ int64_t Trace::beginWait(int64_t started) {
 }
 
 void Trace::end(int64_t event) {
-  // A step that was dropped has taken its events along.
+  // A dropped step has removed its events.
   if (full || event < 0)
     return;
   events[event].end = mark();
@@ -162,7 +162,7 @@ int64_t Trace::findStarted(int32_t slot) const {
 // Writing
 //===----------------------------------------------------------------------===//
 
-/// Those of one rank, by rank 0's clock.
+/// The events of one rank, on rank 0's clock.
 struct Trace::RankEvents {
   int64_t wholeSteps;
   std::vector<TraceEvent> events;
@@ -184,7 +184,8 @@ Trace::RankEvents Trace::receive(int rank) const {
 }
 
 /// "F" and "1" of "F.1".
-static std::pair<std::string, std::string> splitPhase(const std::string &name) {
+static std::pair<std::string, std::string>
+splitFunction(const std::string &name) {
   size_t dot = std::min(name.find('.'), name.size());
   return {name.substr(0, dot), name.substr(std::min(dot + 1, name.size()))};
 }
@@ -204,8 +205,8 @@ std::string Trace::nameOf(const TraceEvent &event) const {
   switch (event.kind) {
   case TraceEvent::load:
     return "load";
-  case TraceEvent::phase: {
-    auto [kind, chunk] = splitPhase(program.phases.at(event.subject));
+  case TraceEvent::function: {
+    auto [kind, chunk] = splitFunction(program.functions.at(event.subject));
     if (event.microbatch >= 0)
       kind += std::to_string(event.microbatch);
     return chunk.empty() ? kind : kind + "." + chunk;
@@ -226,9 +227,9 @@ std::string Trace::nameOf(const TraceEvent &event) const {
   return {};
 }
 
-/// Rows of a rank. What is in flight may overlap, and takes the first row from
-/// `inFlightRow` that is free.
-enum Row { phaseRow, communicationRow, inFlightRow };
+/// Rows of a rank. Operations in flight may overlap, so each takes the first
+/// free row from `inFlightRow` on.
+enum Row { functionRow, communicationRow, inFlightRow };
 
 void Trace::print(const RankEvents &own, int rank, int64_t zero,
                   const char *&separator) const {
@@ -246,14 +247,14 @@ void Trace::print(const RankEvents &own, int rank, int64_t zero,
   };
   printMetadata("process_name", 0, "name", program.mesh.describeRank(rank));
   printMetadata("process_sort_index", 0, "sort_index", rank);
-  printMetadata("thread_name", phaseRow, "name", "phases");
+  printMetadata("thread_name", functionRow, "name", "stage functions");
   printMetadata("thread_name", communicationRow, "name", "communication");
 
   std::vector<int64_t> freeFrom; // when each row of what is in flight is free
   for (const TraceEvent &event : own.events) {
-    bool isPhase =
-        event.kind == TraceEvent::phase || event.kind == TraceEvent::load;
-    size_t row = isPhase ? phaseRow : communicationRow;
+    bool isFunction =
+        event.kind == TraceEvent::function || event.kind == TraceEvent::load;
+    size_t row = isFunction ? functionRow : communicationRow;
     if (event.slot >= 0) {
       auto found =
           std::find_if(freeFrom.begin(), freeFrom.end(),
@@ -267,16 +268,16 @@ void Trace::print(const RankEvents &own, int rank, int64_t zero,
       row = inFlightRow + size_t(found - freeFrom.begin());
     }
     Json arguments = {{"step", event.step}};
-    std::string category = isPhase ? "load" : "communication";
+    std::string category = isFunction ? "load" : "communication";
     if (event.microbatch >= 0)
       arguments["microbatch"] = event.microbatch;
-    if (event.kind == TraceEvent::phase) {
-      auto [kind, chunk] = splitPhase(program.phases.at(event.subject));
+    if (event.kind == TraceEvent::function) {
+      auto [kind, chunk] = splitFunction(program.functions.at(event.subject));
       category = kind;
       if (!chunk.empty())
         arguments["chunk"] = std::stoi(chunk);
     }
-    if (!isPhase)
+    if (!isFunction)
       arguments["bytes"] = event.bytes;
     printLine({{"name", nameOf(event)},
                {"cat", category},
@@ -289,7 +290,8 @@ void Trace::print(const RankEvents &own, int rank, int64_t zero,
   }
 }
 
-/// What a compiler must know of the plan to use the times for another.
+/// The properties of the plan that a compiler needs to use the times for
+/// another plan.
 static Json describePlan(const Program &program) {
   Json mesh = Json::array(), stages = Json::array();
   for (const Mesh::Axis &axis : program.mesh.axes)
@@ -323,7 +325,7 @@ std::vector<Trace::RankEvents> Trace::gather() {
     ranks.push_back(receive(rank));
     stepsOfAll = std::min(stepsOfAll, ranks.back().wholeSteps);
   }
-  // A step is there as a whole or not at all.
+  // A step is recorded completely or not at all.
   for (RankEvents &own : ranks)
     std::erase_if(own.events, [&](const TraceEvent &event) {
       return event.step >= first + stepsOfAll;
@@ -372,17 +374,17 @@ Profile Trace::makeProfile(const std::vector<RankEvents> &ranks) const {
   for (size_t rank = 0; rank < ranks.size(); ++rank) {
     std::map<int64_t, std::pair<int64_t, int64_t>> steps; // begin and end
     for (const TraceEvent &event : ranks[rank].events) {
-      bool isPhase = event.kind == TraceEvent::phase;
+      bool isFunction = event.kind == TraceEvent::function;
       auto kind = event.slot >= 0 ? Profile::Kind::inFlight
-                  : isPhase || event.kind == TraceEvent::load
+                  : isFunction || event.kind == TraceEvent::load
                       ? Profile::Kind::compute
                       : Profile::Kind::communicate;
       std::string name =
-          isPhase ? program.phases.at(event.subject) : nameOf(event);
+          isFunction ? program.functions.at(event.subject) : nameOf(event);
       if (event.slot >= 0)
         name += ", in flight";
-      // A wait takes what is left of the transfer's time: its bytes by that
-      // time are no rate.
+      // A wait covers only the rest of the transfer's time, so its bytes
+      // divided by that time are not a rate.
       profile.add(int(rank), name, kind, double(event.end - event.begin) / 1e9,
                   event.isWait() ? 0 : event.bytes);
       auto &[begin, end] =

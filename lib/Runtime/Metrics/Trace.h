@@ -1,8 +1,8 @@
-//===- Trace.h - what a rank really did, and when ---------------*- C++ -*-===//
+//===- Trace.h - times of a rank in recorded steps --------------*- C++ -*-===//
 //
-// Records phases and communication of some steps, for the trace viewers of
-// Chrome and Perfetto. Steps write to memory that was reserved before the
-// first of them; files and other ranks are seen to between steps.
+// Records stage functions and communication of some steps, for the trace
+// viewers of Chrome and Perfetto. Steps write to memory that was reserved
+// before the first of them. Files and other ranks are served between steps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,8 +26,8 @@ namespace dtc::rt {
 
 struct TraceEvent {
   enum Kind : int32_t {
-    load, ///< of the step's rows of data
-    phase,
+    load,     ///< of the step's rows of data
+    function, ///< a stage function
     collective,
     send,
     recv,
@@ -40,9 +40,9 @@ struct TraceEvent {
   int64_t bytes; ///< of the whole, as in the compiler's report
   int64_t step;
   Kind kind;
-  int32_t subject;    ///< phase, group of ranks or stage, by kind
-  int32_t microbatch; ///< of a phase; negative: once a step
-  int32_t slot;       ///< of what runs beside the phases until a wait, else -1
+  int32_t subject;               ///< function, group of ranks or stage, by kind
+  int32_t microbatch;            ///< of a function; negative: once a step
+  int32_t slot;                  ///< of an operation in flight, else -1
   CollectiveKind collectiveKind; ///< if it is one, or the wait for one
 
   /// Whether the rank waits for what was started before.
@@ -61,7 +61,7 @@ public:
   /// Times are those of this clock, which outlives this; else those of calls.
   void use(DeviceClock *clock) { deviceClock = clock; }
 
-  /// Measures how far the ranks' clocks are apart. Met by all ranks.
+  /// Measures how far the ranks' clocks are apart. All ranks call this.
   void alignClocks();
 
   bool records(int64_t step) const { return first <= step && step <= last; }
@@ -74,14 +74,14 @@ public:
     std::vector<std::string> warnings; ///< of files, which then are empty
     std::string table;                 ///< if the profile is for "-"
   };
-  /// Brings the ranks' events together in rank 0's files, and says there what
-  /// of them is missing. Met by all ranks, once.
+  /// Collects the events of all ranks into rank 0's files, and notes there
+  /// which are missing. All ranks call this, once.
   Written write();
 
   //===--- Within a step --------------------------------------------------===//
 
-  /// The event's number for `end`; -1 when there is no room, which ends the
-  /// recording: the step is dropped.
+  /// Begins an event, and returns its number for `end`; -1 if there is no room,
+  /// which ends the recording and drops the step.
   int64_t begin(TraceEvent::Kind kind, int32_t subject, int64_t bytes,
                 int32_t microbatch = -1, int32_t slot = -1);
   /// The same for a collective of a group.
@@ -90,8 +90,8 @@ public:
   /// The same, of the wait for an event that was started.
   int64_t beginWait(int64_t started);
   void end(int64_t event);
-  void beginRun(int32_t phase, int32_t microbatch) {
-    run = begin(TraceEvent::phase, phase, 0, microbatch);
+  void beginRun(int32_t function, int32_t microbatch) {
+    run = begin(TraceEvent::function, function, 0, microbatch);
   }
   void endRun() { end(run); }
   /// Only a profile has ops.
@@ -107,7 +107,8 @@ public:
     if (!full && !profilePath.empty())
       ops.end(mark());
   }
-  /// What was begun last with this slot and has not ended; -1 if nothing.
+  /// The last event that was begun with this slot and has not ended; -1 if
+  /// there is none.
   int64_t findStarted(int32_t slot) const;
   const TraceEvent &operator[](int64_t event) const { return events[event]; }
 

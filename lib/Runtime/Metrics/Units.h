@@ -7,7 +7,7 @@
 
 namespace dtc::rt {
 
-// So short that no memory is allocated.
+// Texts are so short that they need no allocation.
 
 /// "999", "1.23k", "45.6M": three digits, with `space` before the unit.
 std::string formatCount(double value, const char *space = "");

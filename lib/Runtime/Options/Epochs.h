@@ -1,7 +1,7 @@
 //===- Epochs.h - numbers of steps that are given in epochs -----*- C++ -*-===//
 //
-// The command line is read before the data are opened, which say how many steps
-// an epoch has. So options that count epochs are kept as they are until then.
+// The command line is read before the data, which determine the steps of an
+// epoch. Options keep their number of epochs until then.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,11 +12,11 @@
 
 namespace dtc::rt {
 
-/// A number above 0; nothing if the text is none.
+/// Parses a number above 0; empty for other text.
 std::optional<double> parseEpochs(const std::string &text);
 
-/// The number of "1e" or "0.5e"; nothing if the text does not end with 'e'.
-/// Throws an Error if it does and has no number.
+/// Parses the number of "1e" or "0.5e"; empty if the text does not end with
+/// 'e'. Throws an Error if the text before 'e' is not a number.
 std::optional<double> parseEpochUnit(const std::string &text);
 
 /// Turns epochs into whole steps, at least one, and checks what depends on the

@@ -1,4 +1,4 @@
-//===- OptionValues.h - what options of the command line accept -*- C++ -*-===//
+//===- OptionValues.h - values that options accept --------------*- C++ -*-===//
 
 #ifndef DTC_LIB_RUNTIME_OPTIONS_OPTIONVALUES_H
 #define DTC_LIB_RUNTIME_OPTIONS_OPTIONVALUES_H

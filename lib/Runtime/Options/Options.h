@@ -17,9 +17,9 @@ namespace dtc::rt {
 /// Values of options by their names.
 using GivenOptions = std::map<std::string, std::string>;
 
-/// Who computes f32 products on CPUs. oneDNN has no f64, allocates in every
+/// The engine of f32 products on CPUs. oneDNN has no f64, allocates in every
 /// call, and may sum in another order when the number of threads changes; it is
-/// there to compare with.
+/// there for comparison.
 enum class MatMulEngine { builtin, oneDnn };
 
 enum class CollectivesEngine { automatic, network };
@@ -33,12 +33,12 @@ constexpr const char *nameOf(BestBy by) {
   return names[int(by)];
 }
 
-/// What happens when a loss or a gradient's norm is NaN or infinite.
+/// The reaction to a loss or gradient norm that is NaN or infinite.
 enum class OnNonFinite { stop, skip, warn };
 
 struct Options;
 
-/// A number of steps that was given in epochs.
+/// A number of steps that the user gave in epochs.
 struct EpochCount {
   const char *option; ///< that it was given to
   double epochs;
@@ -96,14 +96,15 @@ struct Options {
   bool winograd = true; ///< on CPUs
   CollectivesEngine collectives = CollectivesEngine::automatic;
   bool overlaps = true;
-  GivenOptions given;     ///< that ranks compare, see Agreement.h
+  GivenOptions given;     ///< compared by OptionAgreement.h
   bool tf32 = false;      ///< on GPUs
   bool cudaGraph = true;  ///< on GPUs
   std::string autotune;   ///< empty: heuristics choose
   std::string rendezvous; ///< empty: as the launcher has it
   int timeout = 60;       ///< seconds
 
-  /// Whether a stop in the middle would lose what was asked for.
+  /// Whether a stop before the last step would lose results that the user asked
+  /// for.
   bool savesTraining() const {
     return !evaluates && (!checkpointDir.empty() || !saveWeights.empty() ||
                           !saveAverages.empty());

@@ -9,8 +9,8 @@
 
 using namespace dtc::rt;
 
-/// A buffer must lie in the arena, or, if it may, in the host's memory, aligned
-/// to its elements.
+/// Checks that a buffer lies in the arena, or, if allowed, in host memory, and
+/// is aligned to its elements.
 static void checkBuffer(const Stage &stage, const char *what,
                         const std::string &name, int64_t offset, int64_t bytes,
                         int64_t alignment, bool mayBeOnHost = false) {
@@ -62,7 +62,7 @@ static void checkStage(const Program &program, const Stage &stage) {
               multiplySizes(program.countEvalSums(), 8), 8);
 }
 
-/// The element type of an input that is no data.
+/// The element type of an input that does not come from data.
 static dtc_dtype dtypeOf(InputKind kind) {
   bool isWhole = kind == InputKind::seed || kind == InputKind::microbatch ||
                  kind == InputKind::replica;
@@ -81,7 +81,7 @@ static void checkMesh(const Mesh &mesh) {
   }
 }
 
-/// A dimension that is split is there.
+/// Checks that each split dimension exists.
 static void checkSplits(const std::string &name,
                         const std::vector<int64_t> &shape,
                         const std::vector<AxisSplit> &splits) {
@@ -101,7 +101,7 @@ static void checkRecord(const RecordInfo &record, int stages) {
          formatShape(record.unpadded).c_str());
 }
 
-/// Every loss has a sum and a number.
+/// Checks the sums of an evaluation. Every loss has a sum and a count.
 static void checkEvalSums(const Program &program) {
   for (const char *name : {"loss", "count"})
     if (program.sizeOfEvalSum(name) != 1)

@@ -21,18 +21,18 @@ struct dtc_context {
   const dtc::rt::Program &program;
   dtc::rt::Collectives &collectives;
   dtc::rt::Device &device;
-  /// Whether what is started goes on while the rank computes.
+  /// Whether asynchronous operations progress while the rank computes.
   bool overlaps;
   int stage; ///< this rank's coordinate on pp, 0 without that axis
-  /// Rank of each pipeline stage whose other coordinates are ours.
+  /// For each pipeline stage, the rank with our coordinates on all other axes.
   std::vector<int> stageRanks;
-  /// The run that generated code is in, as dtcrt_run_begin has it; -1: none.
-  int32_t phase = -1, microbatch = -1;
-  /// Null but in a step that is recorded.
+  /// The stage function that runs, as dtcrt_run_begin has it; -1: none.
+  int32_t function = -1, microbatch = -1;
+  /// Null unless the step is recorded.
   dtc::rt::Trace *trace = nullptr;
-  /// Null unless it looks at what ops write.
+  /// Null unless results of ops are checked.
   dtc::rt::FiniteCheck *finiteCheck = nullptr;
-  /// Null unless it looks at gradients before they are reduced.
+  /// Null unless gradients are measured before their reduction.
   dtc::rt::GradientNoise *gradientNoise = nullptr;
   /// Null unless an evaluation writes the model's output.
   dtc::rt::Predictions *predictions = nullptr;

@@ -21,15 +21,15 @@ struct Mesh {
     int size;
   };
   std::vector<Axis> axes;
-  /// The axis whose size the number of ranks says, which is not known yet and
-  /// is 1 so far; -1 if there is none.
+  /// The axis whose size follows from the number of ranks. Its size is 1 until
+  /// that number is known. -1 if there is none.
   int openAxis = -1;
 
   int size() const;
   /// Index of the axis, or -1. A mesh without an axis has size 1 along it.
   int find(std::string_view name) const;
   int sizeOf(std::string_view name) const;
-  /// How many ranks differ along these axes only.
+  /// The number of ranks that differ along these axes only.
   int sizeOf(const std::vector<int> &axes) const;
   std::vector<int> coordinates(int rank) const;
   int rank(const std::vector<int> &coordinates) const;

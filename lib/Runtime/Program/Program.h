@@ -19,7 +19,7 @@
 
 namespace dtc::rt {
 
-/// The state of a parameter that is its moving average.
+/// The name of the state that is a parameter's moving average.
 constexpr const char *averageState = "ema";
 
 enum class InputKind {
@@ -31,8 +31,8 @@ enum class InputKind {
   microbatch, ///< the numbers of the step's micro-batches
   lossScale,  ///< of fp16
   updates,    ///< the number of the update, if steps may be skipped
-  replicas,   ///< how many there are, where the launch says so
-  replica,    ///< which of them the rank is
+  replicas,   ///< number of replicas, if the launch sets it
+  replica,    ///< index of the rank's replica
 };
 
 struct InputInfo {
@@ -63,7 +63,8 @@ struct ParameterInfo {
   dtc_dtype dtype;
   std::vector<int64_t> shape;
   std::vector<AxisSplit> splits;
-  /// The tensor of the model that it is, or is a part of, and where in it.
+  /// The model's tensor that contains this parameter, and the parameter's place
+  /// in it.
   std::string tensor;
   std::vector<int64_t> tensorShape, start;
   /// Other names that the tensor is saved under.
@@ -76,13 +77,13 @@ struct ParameterInfo {
   int64_t bytes(const Mesh &mesh) const;
 };
 
-/// Where a stage keeps things in its arena.
+/// The layout of a stage's arena.
 struct Stage {
   struct Input {
     int index;
     int64_t offset;
   };
-  /// Where the values of a parameter, a state or a gradient are.
+  /// The place of a parameter, a state or a gradient.
   struct Place {
     struct Shard {
       int axis;
@@ -146,38 +147,39 @@ struct Program {
   std::vector<int> batchAxes; ///< that split the batch, major to minor
   int64_t microbatches;
   int64_t globalBatch;    ///< of one replica while the mesh has an open axis
-  int replicaAxis = -1;   ///< whose size the launch says; -1 if there is none
+  int replicaAxis = -1;   ///< the launch sets its size; -1: none
   int64_t modelFlops = 0; ///< of a step, on all ranks; 0: not known
   double peakFlops = 0;   ///< of a rank's device, a second; 0: not known
   bool skipsNonFinite = false; ///< compiled with --skip-nonfinite
-  /// Whether gradients are those of the loss times a number: of fp16.
+  /// Whether the loss is scaled, as in fp16.
   bool scalesLoss() const { return hasInput(InputKind::lossScale); }
-  /// Whether a step whose gradients are no numbers changes no weight.
+  /// Whether a step with NaN or infinite gradients changes no weight.
   bool skipsSteps() const { return skipsNonFinite || scalesLoss(); }
   std::string weightsFile; ///< empty if they follow the executable's code
-  /// Name, then settings but the learning rate, as text for people.
+  /// The optimizer's name and settings without the learning rate, as text.
   std::string optimizer;
   double learningRate;
   std::vector<std::vector<int>> groups; ///< axes of each collective group
-  /// For each member of a group, by index: whose input it gets.
+  /// For each member of a group, by index, the member whose input it gets.
   std::vector<std::vector<int>> permutations;
-  std::vector<std::string> phases; ///< what plans run: "F", "F.1", "update"
-  std::vector<OpInfo> ops;         ///< what stages' functions run
+  /// Stage functions: "F", "F.1" for chunk 1, "update".
+  std::vector<std::string> functions;
+  std::vector<OpInfo> ops; ///< of stage functions
   std::vector<InputInfo> inputs;
   std::vector<ParameterInfo> parameters;
   /// Tensors of the weights file that are saved as they are.
   std::vector<std::string> buffers;
   std::vector<Stage> stages;
   std::vector<EvalSum> evalSums;
-  bool isLanguageModel = false; ///< whose loss has a perplexity
+  bool isLanguageModel = false; ///< the loss has a perplexity
   bool mixesSamples = false;    ///< computes with pairs of samples of a batch
   std::optional<RecordInfo> record;
 
   const dtc_step_fn *steps, *evals;
   std::string executable = "/proc/self/exe";
 
-  /// Says how many ranks there are, if that was open: the mesh and the batch
-  /// follow. A number that does not fit is left to checkRankCount.
+  /// Sets the number of ranks of an open mesh; the mesh and the batch follow.
+  /// checkRankCount reports a number that does not fit.
   void setRanks(int ranks);
   void setReplicas(int replicas);
 
@@ -187,21 +189,22 @@ struct Program {
         return true;
     return false;
   }
-  /// How many ranks share the batch, and which of them a rank is.
+  /// The number of ranks that share the batch, and the index of a rank among
+  /// them.
   int batchRanks() const;
   int batchRank(int rank) const;
   /// Rows of one micro-batch on one rank.
   int64_t blockRows() const {
     return globalBatch / (microbatches * batchRanks());
   }
-  /// How many numbers an evaluation sums up.
+  /// The number of sums of an evaluation.
   int64_t countEvalSums() const;
   /// 0 if there is no such sum.
   int64_t sizeOfEvalSum(std::string_view name) const;
-  /// Length of a sample that is a sequence of tokens: of labels, or else of an
-  /// input that indexes a table. 0 if samples are none.
+  /// The length of a sample that is a sequence of tokens, from the labels or
+  /// else from an input that indexes a table. 0 for other samples.
   int64_t tokensPerSample() const;
-  /// Whether anything of its file of weights is read, on any rank.
+  /// Whether any rank reads the file of weights.
   bool readsWeights() const;
   /// Whether trained parameters have moving averages.
   bool hasAverages() const;
@@ -213,7 +216,7 @@ struct Program {
   std::string describe() const;
 };
 
-/// Where a name stands among all that are there: the same under every plan,
+/// The rank of a name in alphabetical order. It is the same under every plan,
 /// unlike its index, which follows the stages.
 template <typename Info>
 uint32_t orderOf(const std::vector<Info> &all, const std::string &name,

@@ -184,11 +184,12 @@ static void readManifest(const Json &json, Program &program) {
     std::sort(sources.begin(), sources.end());
     for (size_t i = 0; i < sources.size(); ++i)
       if (sources[i] != int(i))
-        fail("a permutation of %zu members is none: member %zu gives its input "
-             "to none or several",
-             sources.size(), i);
+        fail(
+            "found a list of %zu members that is not a permutation: member %zu "
+            "gives its input to none or several",
+            sources.size(), i);
   }
-  program.phases = json.at("phases").get<std::vector<std::string>>();
+  program.functions = json.at("phases").get<std::vector<std::string>>();
   for (const Json &input : json.at("inputs"))
     program.inputs.push_back(readInput(input));
   for (const Json &parameter : json.at("parameters"))

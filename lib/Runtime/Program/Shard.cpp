@@ -59,7 +59,7 @@ void dtc::rt::forEachRun(
 void dtc::rt::forEachRun(
     const std::vector<int64_t> &tensor, const Box &box,
     const std::function<void(int64_t, int64_t, int64_t)> &callback) {
-  // What of the box lies in the tensor; the rest is padding.
+  // The part of the box that lies in the tensor; the rest is padding.
   size_t rank = tensor.size();
   std::vector<int64_t> size(rank), inTensor(rank, 1), inBox(rank, 1);
   for (size_t dim = rank; dim-- > 0;) {
@@ -70,7 +70,8 @@ void dtc::rt::forEachRun(
       inBox[dim] = inBox[dim + 1] * box.size[dim + 1];
     }
   }
-  // Dimensions after the last one that differs are one run, with that one.
+  // Dimensions after the last one that differs form one run, together with that
+  // one.
   size_t inner = rank;
   int64_t run = 1;
   while (inner > 0 && box.size[inner - 1] == tensor[inner - 1] &&

@@ -1,6 +1,6 @@
 //===- Shard.h - the part of a tensor that a rank holds ---------*- C++ -*-===//
 //
-// Files hold whole tensors, ranks hold boxes of them.
+// Files contain whole tensors. Ranks hold boxes of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,21 +13,22 @@
 
 namespace dtc::rt {
 
-/// Elements start .. start + size of each dimension of a tensor. What lies
-/// beyond the tensor's end is padding.
+/// Elements start .. start + size of each dimension of a tensor. Elements
+/// beyond the tensor's end are padding.
 struct Box {
   std::vector<int64_t> start, size;
 };
 
-/// What a rank holds of a tensor of some shape that axes split.
+/// The part of a tensor that a rank holds, if axes split the tensor.
 Box boxOf(const std::vector<int64_t> &shape,
           const std::vector<AxisSplit> &splits, const Mesh &mesh, int rank);
 
-/// What a rank holds of a parameter, as a box of the parameter's tensor.
+/// The part of a parameter that a rank holds, as a box of the parameter's
+/// tensor.
 Box boxOf(const ParameterInfo &parameter, const Mesh &mesh, int rank);
 
-/// What a rank holds at a place: elements first .. first + count of a box, in
-/// row-major order, from an offset in the arena on.
+/// The data of a rank at a place: elements first .. first + count of a box, in
+/// row-major order, at an offset of the arena.
 struct Piece {
   Box box;
   int64_t first, count, offset;
@@ -35,8 +36,9 @@ struct Piece {
 Piece pieceOf(const ParameterInfo &parameter, const Stage::Place &place,
               const Mesh &mesh, int rank);
 
-/// Calls back for each contiguous run of a box: the first element's index in
-/// the tensor and in the box, and the number of elements. Padding is in none.
+/// Calls `body` for each contiguous run of a box, with the index of the first
+/// element in the tensor and in the box, and the number of elements. Skips
+/// padding.
 void forEachRun(const std::vector<int64_t> &tensor, const Box &box,
                 const std::function<void(int64_t inTensor, int64_t inBox,
                                          int64_t count)> &callback);

@@ -10,7 +10,8 @@ namespace dtc::rt {
 /// Lines of a name and a value: system, processor, memory, limits.
 std::string describeMachine();
 
-/// Differs from machine to machine, and from start to start.
+/// An identifier that differs between machines, and between starts of a
+/// machine.
 std::string bootId();
 
 /// Cores that each of `localRanks` ranks on this machine may use.

@@ -23,8 +23,8 @@ using namespace dtc::rt;
 
 namespace {
 
-/// One mapping. Entries are never freed, so that a signal handler can walk the
-/// list whatever the other threads do; `base` is null where none is mapped.
+/// A mapping. Entries are never freed, so that a signal handler can walk the
+/// list whatever other threads do. `base` is null in an unused entry.
 struct Entry {
   std::atomic<const char *> base = nullptr;
   size_t size = 0;

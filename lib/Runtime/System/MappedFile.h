@@ -8,12 +8,12 @@
 
 namespace dtc::rt {
 
-/// A file that is truncated, or whose disk fails, while it is mapped ends the
-/// process when the missing bytes are read, with a line that names it.
+/// A file mapped into memory. If the file is truncated, or its disk fails, a
+/// read of the missing bytes ends the process with a line that names the file.
 class MappedFile {
 public:
-  /// Throws when there is no such file, it cannot be read, or it is a folder,
-  /// a pipe or a device. Does not wait for the writer of a pipe.
+  /// Throws an Error if the file does not exist, cannot be read, or is a
+  /// folder, a pipe or a device. Does not wait for the writer of a pipe.
   explicit MappedFile(const std::string &path);
   ~MappedFile();
   MappedFile(MappedFile &&other) noexcept;
@@ -21,7 +21,7 @@ public:
 
   std::string_view bytes() const { return {base, size}; }
 
-  /// Tells the system that these bytes are read soon.
+  /// Tells the system that these bytes will be read soon.
   void willNeed(size_t start, size_t count) const;
 
 private:

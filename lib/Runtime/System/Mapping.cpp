@@ -48,7 +48,7 @@ void *dtc::rt::mapAligned(int64_t bytes, int file) {
   return shared;
 }
 
-/// A file without a name in memory; -1 where there are none.
+/// Creates a file without a name in memory; -1 if the system has none.
 static int makeFile(int64_t bytes) {
   int file = memfd_create("dtc-arena", MFD_CLOEXEC);
   if (file >= 0 && ftruncate(file, bytes) != 0) {

@@ -1,7 +1,8 @@
 //===- Mapping.h - pages of host memory -------------------------*- C++ -*-===//
 //
-// One mapping, on huge pages where the system has them, touched before the
-// first step: a page fault costs 40 times the use of the page.
+// Host memory in one mapping, on huge pages where the system has them. It is
+// touched before the first step: a page fault costs 40 times the use of the
+// page.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +20,7 @@ enum class Sharing {
 
 class Mapping {
 public:
-  /// Zeroed memory; throws when the system has not that much.
+  /// Maps zeroed memory. Throws an Error if the system does not have that much.
   explicit Mapping(int64_t wanted, Sharing sharing = Sharing::none);
   ~Mapping();
   Mapping(const Mapping &) = delete;
@@ -27,7 +28,7 @@ public:
 
   char *data() const { return base; }
   int64_t size() const { return bytes; }
-  /// The file that it is a mapping of; -1 if nobody can share it.
+  /// The mapped file; -1 if other processes cannot map it.
   int file() const { return descriptor; }
 
 private:
@@ -39,9 +40,9 @@ private:
   int descriptor = -1;
 };
 
-/// Maps whole pages, on an address that huge pages can have if there are so
-/// many: of the file, or zeroed memory if it is -1. MAP_FAILED and errno on
-/// failure.
+/// Maps whole pages of the file, or zeroed memory if `file` is -1. A large
+/// mapping begins at the address of a huge page. Returns MAP_FAILED and sets
+/// errno on failure.
 void *mapAligned(int64_t bytes, int file);
 
 } // namespace dtc::rt

@@ -25,9 +25,8 @@ OutputLock::~OutputLock() {
     close(one.socket);
 }
 
-/// The name of the lock, which fits into a socket's; nothing if the folder is
-/// missing. File names may be longer than a socket's, so a hash stands for
-/// them.
+/// The name of the lock; empty if the folder is missing. File names may be
+/// longer than the name of a socket, so a hash replaces them.
 static std::optional<std::string> nameLock(const std::filesystem::path &file) {
   struct stat folder;
   if (stat(file.parent_path().c_str(), &folder))
@@ -37,7 +36,7 @@ static std::optional<std::string> nameLock(const std::filesystem::path &file) {
                 (size_t)Checksum::of(file.filename().string()));
 }
 
-/// A socket of this name; -1 with `errno` if there is none to be had.
+/// Binds a socket to this name; -1 with `errno` on failure.
 static int bindAbstract(const std::string &name) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -52,7 +51,8 @@ static int bindAbstract(const std::string &name) {
   return -1;
 }
 
-/// A pipe's writing end, which stays open: a reader goes when it sees none.
+/// Opens the writing end of a pipe and keeps it open: a reader ends when it
+/// sees no writer.
 static int openPipe(const std::string &option, const std::string &path) {
   int file = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
   if (file < 0 && errno == ENXIO)

@@ -9,25 +9,25 @@
 
 namespace dtc::rt {
 
-/// Sees to it that no two options of a job, and no two jobs, write one file or
-/// folder. Files are the same whatever path, symbolic link or hard link names
-/// them.
+/// Prevents two options of a job, or two jobs, from writing one file or folder.
+/// A file is the same under any path, symbolic link or hard link.
 ///
-/// A lock on an output is an abstract Unix socket (man 7 unix) named by device
-/// and inode of its folder and by its file name. The kernel removes it with the
-/// process, so a job that is killed leaves nothing behind. It reaches as far as
-/// the network namespace: jobs on two machines, or in two containers, that
-/// write one file of a shared file system do not see each other.
+/// A lock is an abstract Unix socket (man 7 unix) named by device and inode of
+/// the output's folder and by the file name. The kernel removes it with the
+/// process, so a job that is killed leaves nothing behind. It works within one
+/// network namespace: jobs on two machines, or in two containers, do not see
+/// each other's locks on a shared file system.
 class OutputLock {
 public:
   OutputLock() = default;
   OutputLock(const OutputLock &) = delete;
   ~OutputLock();
 
-  /// Takes what `option` names. Nothing happens for an empty path, for devices,
-  /// and where the folder is missing: opening the file says so. Throws if
-  /// another option of this job, or another job, has it, or if it is a pipe
-  /// that no program reads: opening it would wait.
+  /// Locks the output that `option` names. Does nothing for an empty path, for
+  /// devices, and if the folder is missing, because opening the file reports
+  /// that. Throws an Error if another option of this job, or another job, has
+  /// the output, or if it is a pipe without a reader, for which opening would
+  /// wait.
   void take(const std::string &option, const std::string &path);
 
 private:

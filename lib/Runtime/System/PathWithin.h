@@ -1,4 +1,4 @@
-//===- PathWithin.h - where a file lies in a folder -------------*- C++ -*-===//
+//===- PathWithin.h - the path of a file within a folder --------*- C++ -*-===//
 
 #ifndef DTC_LIB_RUNTIME_SYSTEM_PATHWITHIN_H
 #define DTC_LIB_RUNTIME_SYSTEM_PATHWITHIN_H
@@ -7,9 +7,9 @@
 
 namespace dtc::rt {
 
-/// The way from a folder to what is in it, `.` to itself, whatever symbolic
-/// links name them; neither has to be there. Empty if it is elsewhere, or
-/// without a folder.
+/// The relative path from a folder to `path`; `.` for the folder itself.
+/// Symbolic links are resolved, and neither path has to exist. Empty if `path`
+/// is elsewhere, or `folder` is empty.
 inline std::filesystem::path pathWithin(const std::filesystem::path &folder,
                                         const std::filesystem::path &path) {
   if (folder.empty())

@@ -13,7 +13,7 @@
 
 using namespace dtc::rt;
 
-/// As `fallocate` answers, by what is free now.
+/// Answers as `fallocate` does, by the free space.
 static int lookForSpace(int file, int64_t bytes) {
   struct statvfs status;
   if (fstatvfs(file, &status) != 0 || status.f_blocks == 0)

@@ -9,13 +9,13 @@
 
 namespace dtc::rt {
 
-/// Space of a file system that nobody else can fill while this lives. It is a
-/// file without a name, so that nothing is left however the process ends.
+/// Space of a file system that no other program can use while this object
+/// lives. It is a file without a name, so nothing is left behind.
 class ReservedSpace {
 public:
-  /// Where `path` will be. Throws an Error if there is not so much space, or
-  /// files may not be so large. File systems that cannot reserve any are only
-  /// asked for what is free.
+  /// Reserves space for a file at `path`. Throws an Error if there is not so
+  /// much space, or files may not be so large. File systems that cannot reserve
+  /// space are only asked for their free space.
   ReservedSpace(const std::string &path, int64_t bytes);
   ~ReservedSpace();
   ReservedSpace(ReservedSpace &&other) noexcept

@@ -9,7 +9,7 @@
 
 namespace dtc::rt {
 
-/// Starts a thread that handles no signals: they are for the thread that
+/// Starts a thread that handles no signals, which are for the thread that
 /// computes.
 template <typename Body> std::thread startWithoutSignals(Body body) {
   sigset_t every, before;

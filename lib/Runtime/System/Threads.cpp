@@ -14,8 +14,8 @@ void omp_set_num_threads(int);
 void omp_set_dynamic(int);
 }
 
-// GOMP synchronizes by futexes, which ThreadSanitizer does not see: what is
-// before start() happens before each body, and each body before its return.
+// GOMP synchronizes by futexes, which ThreadSanitizer does not see. start()
+// happens before each body, and each body before the return.
 #if __has_feature(thread_sanitizer)
 extern "C" {
 void __tsan_acquire(void *);
@@ -43,7 +43,7 @@ void Threads::start(int count, void (*body)(const void *data, int thread),
   struct Call {
     void (*body)(const void *data, int thread);
     const void *data;
-    char begun, done; ///< what ThreadSanitizer is told of
+    char begun, done; ///< addresses for ThreadSanitizer
   } call{body, data, 0, 0};
   __tsan_release(&call.begun);
   GOMP_parallel(

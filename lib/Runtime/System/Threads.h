@@ -8,14 +8,14 @@
 
 namespace dtc::rt {
 
-/// What library calls divide their work over. Results must not depend on how
-/// many there are.
+/// The threads that library calls divide their work over. Results must not
+/// depend on their number.
 class Threads {
 public:
   explicit Threads(int limit);
 
-  /// How many threads are worth their start for so many multiplications, or
-  /// moved elements.
+  /// The number of threads that are worth their start for so many
+  /// multiplications or moved elements.
   int worthwhile(int64_t work) const;
   int most() const { return limit; }
 

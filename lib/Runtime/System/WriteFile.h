@@ -12,23 +12,25 @@ namespace dtc::rt {
 /// Writes all of the text, or returns false with `errno`.
 bool writeAll(int file, std::string_view text);
 
-/// A small file, on disk when this returns. Throws an Error if it cannot be.
+/// Writes a small file, which is on disk when this returns. Throws an Error on
+/// failure.
 void writeFile(const std::string &name, std::string_view text);
 
-/// Puts a file in place of a former one, or of none, as a whole: whoever sees
-/// it sees all of it. Or returns false with `errno`, and leaves nothing.
+/// Replaces a file, or creates it, as a whole: a reader sees all of the old or
+/// the new file. Returns false with `errno` on failure, and leaves nothing
+/// behind.
 bool replaceFile(const std::string &name, std::string_view text, mode_t mode);
 
-/// A name beside a file, where it can take the file's name. Removes what
-/// processes that were killed have left there.
+/// A temporary name in the folder of a file. Removes temporary files of
+/// processes that were killed.
 std::string temporaryBeside(const std::string &path);
 
 /// Throws an Error if a file cannot be replaced by a new one: a folder, a
 /// device.
 void expectReplaceable(const std::string &path);
 
-/// A new name is on disk only when its folder is. Does nothing on file systems
-/// without.
+/// Syncs a folder, without which a new name is not on disk. Does nothing on
+/// file systems that cannot.
 void syncFolder(const std::string &folder);
 
 } // namespace dtc::rt

@@ -73,7 +73,7 @@ std::unique_ptr<Collectives> dtc::rt::overlayCollectives(const Options &options,
 }
 
 void dtc::rt::addDeviceOptions(CLI::App &app, Options &options) {
-  app.add_option("--threads", options.threads, "threads of each rank")
+  app.add_option("--threads", options.threads, "threads per rank")
       ->type_name("N")
       ->envname("OMP_NUM_THREADS")
       ->default_str("cores / ranks")
@@ -84,18 +84,17 @@ void dtc::rt::addDeviceOptions(CLI::App &app, Options &options) {
       ->default_str("builtin")
       ->transform(oneOf<MatMulEngine>({{"builtin", MatMulEngine::builtin},
                                        {"onednn", MatMulEngine::oneDnn}}));
-  app.add_option(
-         "--winograd", options.winograd,
-         "on or off: whether convolutions of f32 with 3 x 3 taps and no "
-         "stride are computed tile by tile, with a quarter of the "
-         "multiplications and errors of about 2e-6 rather than 3e-7")
+  app.add_option("--winograd", options.winograd,
+                 "on or off: compute f32 convolutions with 3 x 3 taps and "
+                 "stride 1 by Winograd's transforms, with a quarter of the "
+                 "multiplications and errors of about 2e-6 rather than 3e-7")
       ->type_name("STATE")
       ->default_str("on")
       ->transform(oneOf<bool>({{"on", true}, {"off", false}}));
   app.add_option("--collectives", options.collectives,
-                 "auto or mpi (auto: shared memory between ranks of one "
-                 "machine, where the system allows it; mpi: MPI, or Gloo under "
-                 "launchers without MPI, for all)")
+                 "auto or mpi. auto uses shared memory between ranks of one "
+                 "machine where the system allows it. mpi uses MPI, or Gloo "
+                 "under launchers without MPI, for all ranks")
       ->type_name("ENGINE")
       ->default_str("auto")
       ->transform(

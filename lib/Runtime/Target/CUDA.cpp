@@ -56,10 +56,10 @@ std::unique_ptr<Collectives> dtc::rt::overlayCollectives(const Options &,
 void dtc::rt::addDeviceOptions(CLI::App &app, Options &options) {
   app.add_flag("--tf32", options.tf32,
                "round operands of f32 matrix products and convolutions to "
-               "tf32, which tensor cores compute");
-  app.add_option("--cuda-graph", options.cudaGraph,
-                 "on or off: whether steps after the first are launched as one "
-                 "graph")
+               "tf32, for tensor cores");
+  app.add_option(
+         "--cuda-graph", options.cudaGraph,
+         "on or off: launch the steps after the first as one CUDA graph")
       ->type_name("STATE")
       ->default_str("on")
       ->transform(oneOf<bool>({{"on", true}, {"off", false}}));

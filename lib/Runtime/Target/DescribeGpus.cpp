@@ -1,4 +1,4 @@
-//===- DescribeGpus.cpp - what --diagnose says of GPUs --------------------===//
+//===- DescribeGpus.cpp - GPUs in --diagnose ------------------------------===//
 
 #include "Collectives/NCCL/Nccl.h"
 #include "Core/Error.h"
@@ -10,7 +10,7 @@
 
 using namespace dtc::rt;
 
-// Null in programs that do not call it: then they need no cuDNN.
+// Null in programs that do not call it, which then need no cuDNN.
 #pragma weak dtcrt_conv2d
 
 /// Throws an Error unless a call of the driver went well.

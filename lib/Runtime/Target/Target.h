@@ -26,8 +26,8 @@ namespace dtc::rt {
 std::unique_ptr<Device> openDevice(const Options &options,
                                    Collectives &collectives);
 
-/// Opens the device that this rank has, alone: its `run` makes the calls of a
-/// plan one by one.
+/// Opens the device of this rank without other ranks. Its `run` makes the calls
+/// of a plan one by one.
 std::unique_ptr<Device> openOwnDevice(const Options &options,
                                       const Environment &environment);
 
@@ -39,21 +39,21 @@ struct DeviceLine {
 /// Libraries and devices that this process sees, and the links between these.
 std::vector<DeviceLine> describeDevices(bool communicates);
 
-/// What the program was compiled for: "cpu", "cuda sm_90".
+/// The target of the program: "cpu", "cuda sm_90".
 std::string describeTarget();
 
 /// Throws an Error if programs cannot run here at all, whatever their ranks.
 void checkDevice();
 
-/// Options of the command line that only this kind of device has.
+/// Adds the options that only this target has.
 void addDeviceOptions(CLI::App &app, Options &options);
 
-/// How ranks find each other: under a launcher, or one alone. Throws an Error
-/// if they do not.
+/// Connects the ranks: under a launcher, or one rank alone. Throws an Error if
+/// they do not find each other.
 std::unique_ptr<Collectives> startCollectives(const Options &options);
 
-/// A faster engine for groups that it is made for, over the one that was
-/// started; null if there is none, or the options do not want it.
+/// Wraps the engine that was started with a faster one for some groups, and
+/// with a watch over other ranks; null if there is nothing to wrap.
 std::unique_ptr<Collectives> overlayCollectives(const Options &options,
                                                 Collectives &started);
 

@@ -14,9 +14,9 @@
 
 using namespace dtc::rt;
 
-/// Each step is a bijection of the hash so far: values that differ in one
-/// element have different hashes for certain. All NaNs are alike, for which of
-/// two a sum returns is not defined.
+/// Each step is a bijection of the hash so far, so values that differ in one
+/// element have different hashes. All NaNs are equal, because it is not defined
+/// which of two a sum returns.
 template <typename Element>
 static uint64_t hashAs(const char *data, int64_t count) {
   uint64_t hash = 0;

@@ -1,7 +1,7 @@
 //===- CheckReplicas.h - equal bits where ranks hold the same ---*- C++ -*-===//
 //
-// --check-replicas, for debugging. What several ranks hold each of them has
-// computed, or got from one collective: by the contract their bits agree.
+// --check-replicas, for debugging. Several ranks may hold one value, because
+// each has computed it, or got it from one collective. Their bits must agree.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,15 +16,15 @@
 
 namespace dtc::rt {
 
-/// Compares parameters, their gradients and state, loss and norm, each box of a
-/// tensor among the ranks that hold it. What is split over all ranks has no
-/// replica and is not compared.
+/// Compares parameters, their gradients and state, the loss and the norm: each
+/// box of a tensor among the ranks that hold it. A tensor that is split over
+/// all ranks has no replica.
 class ReplicaCheck {
 public:
   /// Allocates all that the checks need.
   ReplicaCheck(const dtc_context &context, const Arena &arena);
 
-  /// Met by all ranks after a step. Ranks that differ end the job.
+  /// All ranks call this after a step. Ranks that differ end the job.
   void check(int64_t step);
 
 private:

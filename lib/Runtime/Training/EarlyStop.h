@@ -21,8 +21,8 @@ public:
   EarlyStop(int64_t patience, BestBy by) : patience(patience), by(by) {}
 
   const Evaluations &state() const { return seen; }
-  /// Goes on, unless another number was compared before. Returns what the user
-  /// should know of it, or nothing.
+  /// Continues from a checkpoint, unless it has compared another metric.
+  /// Returns a note for the user, or nothing.
   std::string resume(const Evaluations &before) {
     if (before.best && before.best->by != by)
       return format("the checkpoint has the best evaluation by %s; with "
@@ -43,10 +43,10 @@ public:
     return false;
   }
 
-  /// Whether the training ends after what was observed last.
+  /// Whether the training ends after the last evaluation.
   bool ends() const { return patience && seen.since >= patience; }
 
-  /// Why it does.
+  /// Says why the training ends.
   std::string describe(int64_t step) const {
     if (!seen.best)
       return format("stopped after step %lld: no evaluation had a %s that is "

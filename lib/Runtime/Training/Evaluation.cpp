@@ -84,7 +84,7 @@ EvalMetrics Evaluation::run(int64_t step, const StepInputs &inputs,
     loader.load(run);
     inputs.write({step, /*learningRate=*/0});
     context.device.run(program.evals[context.stage], context, arena);
-    // Each of its samples was there so often.
+    // Each sample of the run was evaluated this many times.
     int64_t repeats = program.globalBatch / own;
     arena.read(context.plan().eval, int64_t(sums.size() * sizeof(double)),
                [&](const char *data) {
@@ -119,7 +119,7 @@ static double macroF1(const double *hits, const double *predictions,
 
 EvalMetrics dtc::rt::summarize(const Program &program, int64_t step,
                                const std::vector<double> &sums) {
-  // Where the sums of a name begin; null if there are none.
+  // The first sum of a name; null if there is none.
   auto find = [&](const char *name) -> const double * {
     int64_t at = 0;
     for (const EvalSum &sum : program.evalSums) {

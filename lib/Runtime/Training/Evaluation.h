@@ -18,12 +18,12 @@ namespace dtc::rt {
 /// step fills.
 class Evaluation {
 public:
-  /// Opens and checks the data. Throws an Error if they do not fit. Met by all
-  /// ranks, which check a share of the samples each.
+  /// Opens and checks the data; each rank checks a share of the samples. Throws
+  /// an Error if they do not fit. All ranks call this.
   Evaluation(dtc_context &context, const Options &options, Arena &arena,
              const std::string &directory);
 
-  /// "113 samples of 'corpus/valid'", and what is left out.
+  /// "113 samples of 'corpus/valid'", with the samples that are left out.
   std::string describe() const;
   /// The samples that are left out, for people; empty if there are none.
   std::string describeRest() const;
@@ -31,8 +31,8 @@ public:
 
   int64_t countSamples() const { return samples; }
 
-  /// Writes the model's output for each sample as well if there is a file.
-  /// Met by all ranks; gives all of them the same.
+  /// Evaluates, and writes the model's output for each sample if there is a
+  /// file. All ranks call this and get the same metrics.
   EvalMetrics run(int64_t step, const StepInputs &inputs,
                   Predictions *predictions = nullptr);
 
@@ -47,12 +47,11 @@ private:
   bool hasRest;    ///< whether others are left out that were not meant to be
 };
 
-/// The folder that is evaluated: that of --eval-data, or DIR/valid of --data;
-/// without a training, DIR itself if it has no valid/. Throws an Error if it is
-/// not there.
+/// The folder of the evaluation data: --eval-data, or DIR/valid of --data;
+/// without a training also DIR itself. Throws an Error if it does not exist.
 std::string chooseEvaluationData(const Options &options);
 
-/// The numbers that people see, of the sums that plans return (ABI.h).
+/// Metrics from the sums that plans return (ABI.h).
 EvalMetrics summarize(const Program &program, int64_t step,
                       const std::vector<double> &sums);
 

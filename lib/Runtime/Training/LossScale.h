@@ -1,4 +1,4 @@
-//===- LossScale.h - what a loss of fp16 is multiplied by -------*- C++ -*-===//
+//===- LossScale.h - dynamic loss scaling for fp16 --------------*- C++ -*-===//
 
 #ifndef DTC_LIB_RUNTIME_TRAINING_LOSSSCALE_H
 #define DTC_LIB_RUNTIME_TRAINING_LOSSSCALE_H
@@ -10,10 +10,10 @@
 
 namespace dtc::rt {
 
-/// Dynamic loss scaling, with the constants of torch.amp.GradScaler: a step
-/// whose gradients overflow changes nothing and halves the scale; 2000 steps in
-/// a row that do not, double it. Every rank decides by the norm of the whole
-/// gradient, which all have, and so all decide alike.
+/// Dynamic loss scaling, with the constants of torch.amp.GradScaler. A step
+/// whose gradients overflow changes nothing and halves the scale. 2000
+/// consecutive steps without overflow double it. All ranks know the norm of the
+/// whole gradient, and so decide alike.
 class LossScale {
 public:
   using State = LossScaleState;

@@ -20,9 +20,9 @@ public:
   Batch(const Program &program, DataSource &source, int64_t step)
       : program(program), source(source), step(step) {}
 
-  /// The first float that is no number, as a clause; empty if all are.
+  /// Describes the first float that is NaN or infinite; empty if there is none.
   std::string findNotFinite();
-  /// A label input without any label that counts, as a clause.
+  /// Describes a label input without any label that counts.
   std::string findIgnored();
 
 private:

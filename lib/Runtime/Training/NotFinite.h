@@ -8,15 +8,15 @@
 
 namespace dtc::rt {
 
-/// What may have made the loss or the gradient's norm of a step NaN or
-/// infinite: what is found in the data of its global batch, else what the
-/// number of the step, from 1, says of the learning rate. One clause, for a
-/// warning.
+/// Explains why the loss or the gradient norm of a step is NaN or infinite: by
+/// the data of its global batch, else by the learning rate of the step, which
+/// counts from 1. Returns one clause, for a warning.
 std::string explainNotFinite(const Program &program, DataSource &source,
                              int64_t step);
 
-/// The first gradient of this rank with a NaN or an infinity, as a clause;
-/// empty if all are numbers. Of the last step; nothing has run since.
+/// Describes the first gradient of this rank with a NaN or an infinity; empty
+/// if there is none. Reads the gradients of the last step, after which nothing
+/// must have run.
 std::string findNotFiniteGradient(const dtc_context &context,
                                   const Arena &arena);
 

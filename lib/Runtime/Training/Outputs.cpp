@@ -22,8 +22,8 @@ static void lockFolder(OutputLock &outputs, const char *option,
   outputs.take(option, path);
 }
 
-/// Throws if a file that is written is the program, its weights, an array of
-/// the data or in a checkpoint.
+/// Throws an Error if an output would overwrite the program, its weights, an
+/// array of the data, or a file of a checkpoint.
 static void expectApart(const Program &program, const Options &options,
                         const char *option, const std::string &path) {
   std::error_code error;

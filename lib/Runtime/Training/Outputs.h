@@ -8,10 +8,10 @@
 
 namespace dtc::rt {
 
-/// Takes all that the options name, for as long as `outputs` lives. Makes
-/// folders that are not there. Throws if two are one, if another job has one,
-/// or if one would overwrite the program, its weights, data, or a part of a
-/// checkpoint.
+/// Locks all outputs that the options name, for as long as `outputs` lives.
+/// Creates missing folders. Throws an Error if two outputs are one file, if
+/// another job has one, or if one would overwrite the program, its weights,
+/// data, or a part of a checkpoint.
 void lockOutputs(const Program &program, const Options &options,
                  OutputLock &outputs);
 

@@ -57,8 +57,8 @@ void Predictions::take(int64_t microbatch, const void *rows, int64_t bytes) {
   });
 }
 
-/// One of the ranks that hold the same: that at 0 on all axes but those that
-/// split the batch or the rows.
+/// One of the ranks that hold the same rows: the one at 0 on all axes except
+/// for those that split the batch or the rows.
 std::vector<int> Predictions::listHolders() const {
   const Program &program = context.program;
   const Mesh &mesh = program.mesh;
@@ -84,7 +84,7 @@ std::vector<int> Predictions::listHolders() const {
   return holders;
 }
 
-/// Copies what a rank has of the first rows.
+/// Copies a rank's part of the first rows.
 void Predictions::place(int rank, const char *from, int64_t rows) {
   const Program &program = context.program;
   RowPartition partition = getPartition(program);

@@ -12,8 +12,8 @@
 
 namespace dtc::rt {
 
-/// Writes what evaluations compute (--predict) to an .npy array with a row for
-/// each sample, in the order of the data. Floats of 16 bits are written as f32.
+/// Writes the model's output (--predict) to an .npy array with a row for each
+/// sample, in the order of the data. 16-bit floats are written as f32.
 class Predictions {
 public:
   /// Opens the file, on rank 0. Throws an Error if the program has no
@@ -21,10 +21,10 @@ public:
   Predictions(const dtc_context &context, const Arena &arena,
               const std::string &path, int64_t samples);
 
-  /// Keeps what this rank has computed for a micro-batch.
+  /// Keeps the rows that this rank has computed for a micro-batch.
   void take(int64_t microbatch, const void *rows, int64_t bytes);
-  /// Writes the first rows of the global batch that was evaluated. Met by all
-  /// ranks; throws on rank 0 only.
+  /// Writes the first rows of the global batch that was evaluated. Throws on
+  /// rank 0 only. All ranks call this.
   void append(int64_t rows);
   void commit();
 
@@ -38,7 +38,7 @@ private:
   const RecordInfo &info;
   dtc_dtype fileType;
   int64_t blockBytes;      ///< of a micro-batch on a rank
-  std::vector<char> own;   ///< what this rank has of the batch
+  std::vector<char> own;   ///< rows of this rank
   std::vector<char> batch; ///< of rank 0: rows, as the file has them
   std::vector<char> received;
   std::optional<NpyWriter> file; ///< of rank 0

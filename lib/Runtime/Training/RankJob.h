@@ -1,4 +1,4 @@
-//===- RankJob.h - what a rank does after it has started --------*- C++ -*-===//
+//===- RankJob.h - a training or an evaluation ------------------*- C++ -*-===//
 
 #ifndef DTC_LIB_RUNTIME_TRAINING_RANKJOB_H
 #define DTC_LIB_RUNTIME_TRAINING_RANKJOB_H
@@ -8,9 +8,9 @@
 
 namespace dtc::rt {
 
-/// A training, or an evaluation alone. Its constructor makes everything that
-/// the steps need, and throws an Error if data or outputs do not fit. All ranks
-/// meet in the constructor and in each function but `announce` and `notes`.
+/// A training, or an evaluation alone. The constructor allocates all memory of
+/// the steps, and throws an Error if data or outputs do not fit. All ranks call
+/// the constructor, and each function except for `announce` and `notes`.
 class RankJob {
 public:
   virtual ~RankJob() = default;
@@ -21,11 +21,11 @@ public:
   virtual void readTuning() {}
   /// Shows the arena to the collectives. Returns a note.
   virtual std::string shareArena() = 0;
-  /// One line that says what begins, for rank 0 to print.
+  /// One line that describes the job, which rank 0 prints.
   virtual std::string announce() const = 0;
   /// Fills parameters and optimizer state. Throws Reported on all ranks.
   virtual void loadState() = 0;
-  /// What the user should know before the first step, for rank 0 to print.
+  /// Notes for the user before the first step, which rank 0 prints.
   virtual std::vector<std::string> notes() const = 0;
   /// Returns whether all went well.
   virtual bool run() = 0;

@@ -8,7 +8,7 @@
 
 namespace dtc::rt {
 
-/// The numbers that a plan is given for a step.
+/// The numbers of a step that a plan reads.
 struct StepNumbers {
   int64_t step; ///< from 1
   double learningRate;
@@ -16,8 +16,8 @@ struct StepNumbers {
   int64_t update = 0; ///< from 1; 0: there is none
 };
 
-/// Writes the numbers of a step, and what random numbers depend on. Before each
-/// run of a plan, since plans reuse their memory.
+/// Writes the numbers of a step, and the inputs of random numbers. Call before
+/// each run of a plan, because plans reuse their memory.
 class StepInputs {
 public:
   StepInputs(const Program &program, const Stage &stage, int rank, Arena &arena,
@@ -30,7 +30,7 @@ private:
   const Stage &stage;
   Arena &arena;
   uint64_t seed;
-  int64_t replica = 0; ///< which of them the rank is
+  int64_t replica = 0; ///< index of the rank's replica
 };
 
 } // namespace dtc::rt

@@ -9,16 +9,15 @@
 
 namespace dtc::rt {
 
-/// Signals reach ranks at different moments, some ranks only, or only the
-/// launcher. After some steps, so that it costs next to nothing, the ranks tell
-/// each other.
+/// Signals reach ranks at different times, or some ranks only. So the ranks
+/// vote after some steps, rarely enough to cost next to nothing.
 class StopVote {
 public:
   explicit StopVote(Collectives &collectives)
       : collectives(collectives), votes(size_t(collectives.size())) {}
 
-  /// Whether to stop after this step; the same on all ranks. `wants` is whether
-  /// this rank was asked to. Met by all ranks.
+  /// Whether all ranks stop after this step. `wants` is whether this rank was
+  /// asked to. All ranks call this.
   bool decide(int64_t step, bool wants);
 
 private:

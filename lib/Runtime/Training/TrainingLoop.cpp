@@ -60,7 +60,8 @@ TrainingLoop::TrainingLoop(const Program &program, const Options &options,
       inputs(program, context.plan(), collectives.rank(), *arena, options.seed),
       lossScale(options.lossScale),
       earlyStop(options.earlyStop, options.bestBy), stopVote(collectives),
-      // Looked up, for how a weak reference is linked depends on the linker.
+      // Looked up at run time, because linkers treat weak references
+      // differently.
       hook(reinterpret_cast<decltype(hook)>(
           dlsym(RTLD_DEFAULT, "dtcrt_step_hook"))) {
   collectives.observe(context);
@@ -159,9 +160,9 @@ void TrainingLoop::openTrace() {
   trace->use(context.device.clock());
 }
 
-/// Finds out before the training, not after it, that nothing can be saved.
+/// Reports before the training, not after it, that a file cannot be saved.
 void TrainingLoop::checkOutputs() {
-  if (!options.saveBest.empty()) // which is written again and again
+  if (!options.saveBest.empty()) // it is rewritten in the training
     reserveTensors(program, TensorKind::weights, options.saveBest);
   if (!options.saveWeights.empty())
     reserved.push_back(
@@ -176,7 +177,7 @@ void TrainingLoop::checkOutputs() {
     for (const Stage::Parameter &parameter : stage.parameters)
       keepsGradients |= parameter.gradient.has_value();
   if (!keepsGradients)
-    fail("this program trains no parameter, expected by --dump-gradients");
+    fail("found --dump-gradients, but this program trains no parameter");
   SafetensorsWriter(gradientFile(0), {});
 }
 
@@ -296,8 +297,8 @@ void TrainingLoop::reportEnd(TrainingEnd how, int64_t step) {
   }
 }
 
-/// Says why the training stops. Met by all ranks, which look at the gradients
-/// that they have.
+/// Reports why the training stops. All ranks call this and check their
+/// gradients.
 void TrainingLoop::reportNotFinite(int64_t step) {
   std::vector<std::array<char, 256>> found(size_t(context.collectives.size()));
   std::array<char, 256> own = {};
@@ -343,7 +344,7 @@ void TrainingLoop::writeTrace() {
   trace.reset();
 }
 
-/// What the first step has measured holds from the second on.
+/// Later steps compute in the ways that the first step has measured.
 void TrainingLoop::finishTuning() {
   size_t count = 0;
   Outcome outcome = attempt([&] { count = tuning->finish(); });
@@ -413,7 +414,7 @@ void TrainingLoop::runStep(int64_t step) {
     scale = lossScale.value();
   double norm = scalarAt(context.plan().gradientNorm);
   isSkipped = program.skipsSteps() && lossScale.observe(norm);
-  // With a lower scale the gradients may be numbers again.
+  // With a lower loss scale the gradients may be finite again.
   bool overflows = isSkipped && scale && *scale > 1;
   isFinite = overflows || (std::isfinite(norm) &&
                            std::isfinite(scalarAt(context.plan().loss)));

@@ -30,7 +30,7 @@ namespace dtc::rt {
 /// Whether rank 0 draws a progress bar.
 bool showsBar(const Options &options);
 
-/// The samples of --data. Throws an Error. Met by all ranks.
+/// The samples of --data. Throws an Error. All ranks call this.
 std::unique_ptr<DataSource> openTrainingData(const Program &program,
                                              const Options &options,
                                              Collectives &collectives);
@@ -38,7 +38,7 @@ std::unique_ptr<DataSource> openTrainingData(const Program &program,
 /// Why a training ended.
 enum class TrainingEnd { finished, noBetter, stopped, notFinite };
 
-/// The steps of a rank, and all that they need.
+/// The steps of a rank, and their data.
 class TrainingLoop : public RankJob {
 public:
   TrainingLoop(const Program &program, const Options &options,
@@ -106,7 +106,7 @@ private:
   StopVote stopVote;
   int64_t firstStep = 1;
   std::optional<int64_t> soundStep; ///< as a checkpoint would have it
-  /// Of the checkpoint that the next step goes on from.
+  /// The step of the checkpoint that the next step resumes from.
   std::optional<int64_t> unprovenStep;
   bool isSkipped = false; ///< the last step, which changed no weight
   bool isFinite = true;   ///< the last loss and norm, unless it was skipped

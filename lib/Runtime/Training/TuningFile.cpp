@@ -45,8 +45,8 @@ static std::map<std::string, Tuning::Ways> readWays(const std::string &path) {
   }
 }
 
-/// Other programs may read it meanwhile. A link to it stays, and who may read
-/// it.
+/// Replaces the file as a whole, because other programs may read it. A symbolic
+/// link and the file's permissions stay.
 static void writeWays(const std::string &path,
                       const std::map<std::string, Tuning::Ways> &ways) {
   std::error_code error;
@@ -93,7 +93,8 @@ TuningFile::TuningFile(std::string path, std::string device,
   std::vector<std::string> devices = gatherTexts(collectives, this->device);
   if (outcome.failed)
     fail("%s", outcome.message.c_str());
-  // Or replicas would compute in different ways, and drift apart.
+  // On different devices, replicas would compute in different ways, and drift
+  // apart.
   for (size_t rank = 1; rank < devices.size(); ++rank)
     if (devices[rank] != devices[0])
       fail("found --autotune on rank %zu with '%s' and on rank 0 with '%s', "
@@ -113,7 +114,7 @@ size_t TuningFile::finish() {
   };
   addTo(known);
   if (!found.empty() && collectives.rank() == 0) {
-    // Another program may have added to it meanwhile.
+    // Another program may have added to the file meanwhile.
     std::map<std::string, Ways> all = readWays(path);
     addTo(all[device]);
     writeWays(path, all);

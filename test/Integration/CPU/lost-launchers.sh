@@ -162,7 +162,7 @@ status=0
 timeout -k 10 $limit mpirun --oversubscribe -n 1 "$work/t" "${options[@]}" --timeout 2 : \
   -n 1 sleep 1000 >"$work/log" 2>&1 || status=$?
 [ "$status" -ne 0 ] && [ "$status" -ne 124 ] && [ "$status" -ne 137 ] &&
-  grep -q "^t: error: MPI has not started for 2 s: mpirun hangs, or another rank has not come; see why, or give it longer with --timeout$" "$work/log" ||
+  grep -q "^t: error: MPI has not started for 2 s: mpirun hangs, or another rank has not started; see why, or raise --timeout$" "$work/log" ||
   fail "status $status"
 expect_gone
 echo done

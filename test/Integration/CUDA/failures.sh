@@ -78,7 +78,7 @@ compile $model 1x2:1f1b:4 f32 sgd "$work/pipeline" --target cuda --arch host
 
 # Of a call in mid-run.
 todo='; see why, then start again with --resume$'
-line="error: waited 5 s for (all_reduce over [dp]p of [0-9.]+ [a-zA-Z]+|the send of [0-9.]+ [a-zA-Z]+ to rank 1 \(pp 1, dp 0\)|[0-9.]+ [a-zA-Z]+ from rank 1 \(pp 1, dp 0\))( in phase [a-zA-Z]+( of micro-batch [0-9])?)?: another rank is lost, hangs, cannot be reached, or needs more than --timeout 5$todo"
+line="error: waited 5 s for (all_reduce over [dp]p of [0-9.]+ [a-zA-Z]+|the send of [0-9.]+ [a-zA-Z]+ to rank 1 \(pp 1, dp 0\)|[0-9.]+ [a-zA-Z]+ from rank 1 \(pp 1, dp 0\))( in stage function [a-zA-Z]+( of micro-batch [0-9])?)?: another rank is lost, hangs, cannot be reached, or needs more than --timeout 5$todo"
 lose killed KILL "$work/data" "^data: rank 0 \(pp 0, dp 0\): $line"
 lose hangs STOP "$work/pipeline" "^pipeline: rank 0 \(pp 0, dp 0\): $line"
 DTC_STANDIN_NOTICES=1 lose noticed KILL "$work/data" \

@@ -82,7 +82,7 @@ expect_alone() {
   fi
   grep -qE "error: $2" "$log" || { cat "$log"; return 1; }
 }
-expect_alone 0 '1 of 1 other ranks have not come to rank 0 at port [0-9]+ for 1 s, rank 1 first; '
+expect_alone 0 '1 of 1 other ranks have not reached rank 0 at port [0-9]+ for 1 s, the first is rank 1; '
 expect_alone 1 'found no rank 0 of this job at MASTER_ADDR=localhost, ports [0-9]+ to [0-9]+, for 1 s; '
 over_tcp+=(MASTER_PORT=x)
 expect_alone 1 "the environment has MASTER_PORT='x', expected a number from 1 to [0-9]+"

@@ -11,7 +11,8 @@
 
 using namespace dtc::rt;
 
-/// The device of a call; what is in flight goes on a little.
+/// Returns the device of a call, and progresses operations in flight for a
+/// short time.
 static HostDevice &beginCall(dtc_context *context) {
   context->collectives.poll();
   return static_cast<HostDevice &>(context->device);

@@ -1,7 +1,6 @@
 //===- DnnCalls.cpp - the ABI's calls of cuDNN ----------------------------===//
 //
-// Apart from other calls: only programs that have convolutions or
-// attention link this.
+// A file of its own: only programs with convolutions or attention link it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -105,7 +104,7 @@ void dtcrt_attention_grad(dtc_context *context, int32_t dtype, int32_t causal,
                                       dresult, dqueries, dkeys, dvalues});
 }
 
-/// Of queries, keys and values in one tensor.
+/// The shape of an attention with queries, keys and values in one tensor.
 static DnnAttention packedShapeOf(int32_t dtype, int32_t causal, int32_t byHead,
                                   double scale, int64_t batch, int64_t rows,
                                   int64_t heads, int64_t width) {
@@ -115,7 +114,7 @@ static DnnAttention packedShapeOf(int32_t dtype, int32_t causal, int32_t byHead,
   return shape;
 }
 
-/// Where a part of a packed tensor begins: 0, 1 or 2.
+/// The begin of part 0, 1 or 2 of a packed tensor.
 static const char *partOf(const void *packed, int64_t part, int32_t byHead,
                           int64_t heads, int64_t width) {
   return static_cast<const char *>(packed) +

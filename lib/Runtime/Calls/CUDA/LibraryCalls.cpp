@@ -29,7 +29,7 @@ void dtcrt_copy(dtc_context *context, void *to, const void *from,
                 int64_t bytes) {
   if (context->recorded)
     return;
-  // Either may be memory of the host.
+  // Both buffers may be host memory.
   DTC_CUDA(cuMemcpyAsync(toDevice(to), toDevice(from), size_t(bytes),
                          deviceOf(context).compute()));
 }

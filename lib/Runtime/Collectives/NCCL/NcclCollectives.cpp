@@ -189,8 +189,8 @@ void NcclCollectives::put(int index, const Collective &c) {
         DTC_CUDA(cuMemcpyAsync(toDevice(c.output), toDevice(c.input),
                                size_t(share), stream));
     });
-  // NCCL reads what the device has: of a gather, a share that is the host's
-  // goes to its place in the whole first.
+  // NCCL reads device memory: a share in host memory is copied to its place in
+  // the gathered buffer first.
   const void *input = c.input;
   if (c.kind == CollectiveKind::AllGather &&
       device->runningArena().isOnHost(c.input)) {
@@ -353,8 +353,9 @@ void NcclCollectives::gatherData(const void *input, void *output,
   }
 }
 
-/// Before ranks have met, those of a machine fail alike: the first says why.
-/// When they have, and before NCCL connects them, all do.
+/// Before ranks have met, the ranks of a machine fail alike, and the first one
+/// reports. After they have met, and before NCCL connects them, all ranks fail
+/// together.
 int NcclCollectives::firstFailed(bool failed) {
   if (!world)
     return !failed ? -1 : meeting ? 0 : machine();
@@ -372,7 +373,7 @@ void NcclCollectives::barrier() {
     firstFailed(false);
 }
 
-/// Nobody watches communicators any more when the first rank destroys its own.
+/// The watchdog ends before the first rank destroys its communicator.
 void NcclCollectives::finish() {
   if (watchdog)
     watchdog->forgetCommunicators();

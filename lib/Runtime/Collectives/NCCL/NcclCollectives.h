@@ -1,7 +1,7 @@
 //===- NcclCollectives.h - communication between GPUs -----------*- C++ -*-===//
 //
-// Everything is put on one stream, in the order of the plan: that order is the
-// same for all members of a group, and verified when the plan is compiled.
+// All operations are on one stream, in the order of the plan. This order is the
+// same for all members of a group, and the compiler has verified it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +33,7 @@ public:
             int timeout);
   /// Throws an Error, on all ranks alike, if two of them have the same GPU.
   void expectOwnGpus() const;
-  /// Makes the communicator of all ranks, which have met.
+  /// Creates the communicator of all ranks, after `meet`.
   void connect(CudaDevice &device);
   const Environment &where() const { return environment; }
 
@@ -67,17 +67,17 @@ private:
     int rank, size;
     ncclComm_t communicator = nullptr; ///< null for one member alone
   };
-  /// By which a rank introduces itself.
+  /// The message in which a rank introduces itself.
   struct Introduction;
   Introduction introductionOf(int rank) const;
-  /// Puts work on the stream of communication, behind what is computed so far.
+  /// Puts work on the communication stream, after all computations so far.
   template <typename Work> void enqueue(const Work &work);
   /// The same for what calls NCCL.
   template <typename Work> void communicate(const Call &call, const Work &work);
   void put(int index, const Collective &collective);
-  /// After what has been put on the stream of communication.
+  /// Records the end of the communication so far, for the wait of the slot.
   void record(int slot);
-  /// The thread waits for what is on the stream.
+  /// Lets the thread wait for the communication stream.
   void finishStream();
 
   Environment environment;

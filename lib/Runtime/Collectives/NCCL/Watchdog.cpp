@@ -40,9 +40,9 @@ void Watchdog::forgetCommunicators() {
 }
 
 void Watchdog::abortCommunicators() {
-  // Without the lock: the thread that holds it may be the one that calls this.
-  // Each abort in its own thread: what a communicator does ends at once, but
-  // the call returns only when no graph has operations of it.
+  // Does not take the lock, because the thread that holds it may call this.
+  // Each abort has its own thread: an abort ends the communicator at once, but
+  // returns only when no graph contains its operations.
   static std::atomic<size_t> left = communicators.size();
   for (ncclComm_t communicator : communicators)
     std::thread([this, communicator] {

@@ -1,8 +1,8 @@
 //===- Watchdog.h - no rank waits for ever ----------------------*- C++ -*-===//
 //
 // A thread that ends the job when NCCL reports an error, or when this rank has
-// waited too long for others: a call that waits for a rank that died or hangs
-// never returns, on the host or on the GPU.
+// waited too long for others. A call that waits for a lost rank never returns,
+// on the host or on the GPU.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,9 +19,9 @@
 
 namespace dtc::rt {
 
-/// Not one class with Collectives/Watched: it asks the stream and NCCL, that
-/// one the main thread and the machine's processes; both have but a loop in
-/// common.
+/// Collectives/Watched is another class, because it observes the main thread
+/// and the machine's processes, and this one a stream and NCCL. They share only
+/// a loop.
 class Watchdog {
 public:
   /// `seconds` is how long one call of a step may wait.
@@ -32,10 +32,9 @@ public:
   void observe(const Program &compiled);
   /// Errors of this communicator end the job from now on.
   void watch(ncclComm_t communicator);
-  /// Errors end nothing any more.
+  /// Errors do not end the job any more.
   void forgetCommunicators();
-  /// Ends what communicators do, so that nothing of them is left, as far as
-  /// NCCL does that within a few seconds.
+  /// Aborts the communicators, for a few seconds at most.
   void abortCommunicators();
 
   /// While it lives, the host waits for other ranks, outside of a step.
@@ -60,14 +59,14 @@ private:
   const Nccl &nccl;
   const Progress &progress;
   int seconds;
-  std::mutex mutex; ///< of what follows
+  std::mutex mutex; ///< of the next members
   std::condition_variable ended;
   bool ends = false;
   std::vector<ncclComm_t> communicators;
   const Program *program = nullptr;
   std::optional<Call> waitsFor; ///< none: the host does not wait
-  uint64_t waits = 0;           ///< how often it has waited
-  // What was seen last, and since when.
+  uint64_t waits = 0;           ///< number of waits
+  // The state that was seen last, and since when.
   Progress::State seen = {};
   uint64_t seenWaits = 0;
   Clock::time_point since;

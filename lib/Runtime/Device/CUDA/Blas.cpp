@@ -60,7 +60,8 @@ struct Blas::Handle {
 struct Blas::Algorithm {
   cublasLtMatmulAlgo_t algorithm;
 
-  /// The library's number of it with its settings, which is all that it is.
+  /// The library's number of the algorithm with its settings, which identify
+  /// it.
   std::string name() const {
     std::string text;
     for (uint64_t word : algorithm.data)
@@ -70,14 +71,15 @@ struct Blas::Algorithm {
   }
 };
 
-/// What the library knows of one shape.
+/// The library's objects for one shape.
 struct Blas::Product {
   cublasLtMatmulDesc_t description;
   cublasLtMatrixLayout_t a, b, c; ///< of B, A and C in our order
   Alignments alignments;
   Algorithm algorithm;
   bool hasRun = false;
-  /// The library lacks its epilogue: a kernel or another product does that.
+  /// The library does not support the epilogue, so a kernel or another product
+  /// computes it.
   bool isPlain = false;
 };
 
@@ -262,10 +264,9 @@ void Blas::set(const Product &product, int attribute, Value value) const {
       static_cast<const void *>(&value), sizeof value));
 }
 
-/// What follows the product, and where it reads and writes. The library's
-/// columns are our rows: a bias for each of its rows is one for each of our
-/// columns, and its operand A is our B. What is added as a matrix is the C of
-/// its product.
+/// Sets the epilogue of the product and its operands. The library's columns are
+/// our rows: a bias for each of its rows is one for each of our columns, and
+/// its operand A is our B. A matrix that is added is the C of its product.
 void Blas::setEpilogue(const ProductShape &shape, const Product &product,
                        const Operands &operands) const {
   if (product.isPlain)
@@ -312,8 +313,8 @@ void Blas::setEpilogue(const ProductShape &shape, const Product &product,
   }
 }
 
-/// The first is what the library's heuristics take for the fastest. There are
-/// more only for measurements to choose from.
+/// The first algorithm is the fastest by the library's heuristics. Others are
+/// there only for measurements.
 std::vector<Blas::Algorithm>
 Blas::listAlgorithms(const Product &product, const Alignments &alignments) {
   cublasLtMatmulPreference_t preference;
@@ -327,7 +328,7 @@ Blas::listAlgorithms(const Product &product, const Alignments &alignments) {
   DTC_BLAS(cublasLtMatmulPreferenceSetAttribute(
       preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &schemes,
       sizeof schemes));
-  // Else the library takes 256 bytes for granted; views begin anywhere.
+  // The library assumes 256 bytes by default, but views begin at any address.
   const std::pair<cublasLtMatmulPreferenceAttributes_t, uint32_t> aligned[] = {
       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignments.b},
       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignments.a},

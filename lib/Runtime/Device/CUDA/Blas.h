@@ -29,8 +29,8 @@ struct ProductShape {
   auto operator<=>(const ProductShape &) const = default;
 };
 
-/// Products on one stream. What the library needs to know of a shape is made
-/// when it is first met, and kept.
+/// Products on one stream. The library's objects for a shape are created at its
+/// first use, and kept.
 class Blas {
 public:
   /// Throws an Error if there is no library.
@@ -50,7 +50,7 @@ public:
   };
   void multiply(const ProductShape &shape, const Operands &operands);
 
-  /// From now on, algorithms are as this chooses.
+  /// From now on, `other` chooses the algorithms.
   void tuneBy(Tuning &other);
   /// "cuBLASLt 130002".
   std::string describe() const;
@@ -65,11 +65,12 @@ public:
 private:
   struct Functions;
   struct Product;
-  /// Of the operands' addresses, in bytes; of null, one that no address has.
+  /// Alignments of the operands' addresses, in bytes; for null, one that no
+  /// address has.
   struct Alignments {
     uint32_t a, b, c, other, bias, sum;
     uint32_t sums; ///< of an operand's rows
-    /// Of all that the end of a product reads and writes.
+    /// The least alignment of the operands of the epilogue.
     uint32_t ofResult() const { return std::min({c, other, bias, sum}); }
     auto operator<=>(const Alignments &) const = default;
   };

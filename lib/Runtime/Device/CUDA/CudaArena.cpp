@@ -11,8 +11,8 @@ using namespace dtc::rt;
 
 namespace {
 
-/// The device has what is prepared beside the arena, since a plan may use the
-/// place of its inputs for something else once it has read them.
+/// The prepared bytes are in device memory beside the arena, because a plan may
+/// reuse the memory of its inputs after it has read them.
 class CudaInlet : public Inlet {
 public:
   CudaInlet(CudaDevice &device, CUdeviceptr arena,
@@ -62,8 +62,8 @@ private:
   CudaEvent delivered; ///< the device's is free
 };
 
-/// Reads and writes go through pinned memory, pieces that grow as needed, but
-/// for those of its memory of the host, which wait for the device.
+/// Reads and writes use pinned memory, in buffers that grow as needed. Those of
+/// host memory of the arena access it directly, after the device.
 class CudaArena : public Arena {
 public:
   CudaArena(CudaDevice &device, int64_t bytes, int64_t hostBytes)
@@ -97,8 +97,8 @@ private:
     if (!piece || piece->size() < bytes)
       piece = std::make_unique<PinnedMemory>(std::max(bytes, smallestPiece));
   }
-  /// Writes fill the piece one after the other; then all of them have to have
-  /// left it.
+  /// Writes fill the buffer one after the other. When it is full, all of them
+  /// must have reached the device.
   char *beginWrite(int64_t offset, int64_t bytes) override {
     if (offset >= DTC_HOST_MEMORY) {
       device.synchronize();

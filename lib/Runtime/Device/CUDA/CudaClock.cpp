@@ -1,4 +1,4 @@
-//===- CudaClock.cpp - when a GPU was where in a step ---------------------===//
+//===- CudaClock.cpp - times of a GPU in a step ---------------------------===//
 
 #include "CudaDevice.h"
 #include "Device/Device.h"

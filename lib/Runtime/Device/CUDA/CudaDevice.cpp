@@ -237,8 +237,9 @@ void CudaDevice::run(dtc_step_fn plan, dtc_context &context, Arena &arena) {
     plan(&context, arena.address(), arena.hostAddress());
   };
   PlanRuns &runs = plans[{plan, arena.address()}];
-  // The first time, libraries choose algorithms and connect ranks. What is
-  // traced has its times from the calls, and who looks at results does so then.
+  // The first run is not captured: libraries choose algorithms and connect
+  // ranks. Traced runs are not captured, because their times come from calls,
+  // and neither are runs whose results are checked.
   bool isObserved = context.trace || context.finiteCheck ||
                     context.gradientNoise || context.predictions;
   if (!usesGraphs || !runs.hasRun || isObserved) {

@@ -1,8 +1,8 @@
 //===- CudaDevice.h - the GPU of a rank -------------------------*- C++ -*-===//
 //
-// Streams, in the order that the host puts work on them: what the plan
-// computes, what it communicates, and copies of the next step's inputs. Events
-// order them where the plan starts and awaits.
+// Streams for the computations of the plan, its communication, and copies of
+// the next step's inputs. Each works in the order of the host's calls. Events
+// order them where the plan starts and awaits operations.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,25 +30,25 @@ public:
   ~CudaEvent();
   CudaEvent(const CudaEvent &) = delete;
 
-  /// What is on the stream so far.
+  /// Records the work that is on the stream so far.
   void record(CUstream stream);
-  /// The stream goes on when that is done.
+  /// Lets a stream wait for the event.
   void makeWait(CUstream stream) const;
-  /// The thread goes on when that is done.
+  /// Lets the thread wait for the event.
   void synchronize() const;
-  /// Milliseconds from another to this; both are done.
+  /// Milliseconds from another event to this one; both have completed.
   float since(const CudaEvent &other) const;
 
 private:
   CUevent event;
 };
 
-/// How long work on a stream takes.
+/// Measures how long work on a stream takes.
 class CudaTimer {
 public:
   explicit CudaTimer(CUstream stream) : stream(stream) {}
 
-  /// Seconds of what `work` puts on the stream.
+  /// Seconds of the work that `work` puts on the stream.
   template <typename Work> double measure(const Work &work) {
     begin.record(stream);
     work();
@@ -82,8 +82,8 @@ class Progress;
 /// As nvidia-smi writes it, without "GPU-".
 std::string formatUuid(const CUuuid &uuid);
 
-/// The number of a rank's GPU among those that its process may see: that of the
-/// rank on its machine, or 0 if a launcher gave the process one GPU.
+/// The number of a rank's GPU, among the visible ones: the local rank, or 0 if
+/// a launcher gave the process one GPU.
 int gpuOfRank(int localRank);
 
 class CudaDevice : public Device {
@@ -118,20 +118,20 @@ public:
   }
   void *constant(int64_t number) const;
   Blas &blas() { return *products; }
-  /// Of programs that have convolutions or attention.
+  /// The calls of cuDNN, in programs that have convolutions or attention.
   Dnn &dnn() { return *networks; }
   /// f32 products and convolutions may round their operands to tf32.
   void useTf32(bool isOn);
 
-  /// Graphs of plans on an arena that goes.
+  /// Removes the graphs of plans on an arena that is destroyed.
   void forget(const char *arena) {
     std::erase_if(
         plans, [&](const auto &entry) { return entry.first.second == arena; });
   }
 
-  /// Tells this of each run of a plan.
+  /// Reports each run of a plan to `observer`.
   void report(Progress &observer) { progress = &observer; }
-  /// What the plan that is running was given.
+  /// The arguments of the plan that is running.
   const dtc_context &running() const { return *runningContext; }
   const Arena &runningArena() const { return *arenaOfRun; }
 
@@ -179,7 +179,7 @@ public:
   ~DeviceMemory();
   DeviceMemory(const DeviceMemory &) = delete;
 
-  /// In a step, where nothing is thrown: ends the job if there is none.
+  /// For calls inside a step: ends the job if there is not enough memory.
   static std::unique_ptr<DeviceMemory>
   makeInStep(const char *purpose, int64_t bytes, bool isZeroed = true);
 

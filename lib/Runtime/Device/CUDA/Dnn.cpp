@@ -11,8 +11,8 @@
 
 using namespace dtc::rt;
 
-/// How many plans are measured, of a graph: to make one takes the library as
-/// long as many steps.
+/// The number of plans of a graph that are measured. The library takes as long
+/// to make one as many steps take.
 static constexpr size_t mostMeasured = 4;
 
 /// The library's first version without known errors in attention: numbers of
@@ -66,7 +66,8 @@ void Dnn::fatalWithoutEngine(const std::string &what) const {
         refusal.empty() ? "" : ("; the last it refused: " + refusal).c_str());
 }
 
-/// All of it when it is first needed: graphs of steps keep its address.
+/// Allocates all of the workspace at its first use, because graphs of steps
+/// keep its address.
 char *Dnn::reserve(int64_t bytes) {
   if (bytes == 0)
     return nullptr;
@@ -76,7 +77,7 @@ char *Dnn::reserve(int64_t bytes) {
   return reinterpret_cast<char *>(workspace->address());
 }
 
-/// Bytes that an address is a multiple of, as far as engines care.
+/// The alignment of an address, as far as engines need it.
 static int64_t alignmentOf(const void *address) {
   auto number = reinterpret_cast<uintptr_t>(address) | dnnAlignment;
   return int64_t(number & -number);
@@ -104,7 +105,7 @@ void Dnn::convolve(const DnnConvolution &shape, void *x, void *weight,
   DnnProgram &program = known->second;
   std::array<const void *, 3> operands = {x, weight, y};
   if (isToTune(program)) {
-    // What adds to its result is measured on memory of its own.
+    // A call that adds to its result is measured on memory of its own.
     std::unique_ptr<DeviceMemory> result;
     auto places = operands;
     tune(program, nameOf(shape, alignments), [&] {
@@ -119,7 +120,7 @@ void Dnn::convolve(const DnnConvolution &shape, void *x, void *weight,
   run(program, operands);
 }
 
-/// Where an operand of findAttentionGrad has a sample's group, in bytes.
+/// The offset of a sample's group in an operand of findAttentionGrad, in bytes.
 static int64_t offsetOf(const DnnAttention &s, int operand, int64_t sample,
                         int64_t group) {
   int64_t head = group * (s.heads / s.groups);
@@ -149,8 +150,8 @@ static int64_t offsetOf(const DnnAttention &s, int operand, int64_t sample,
   }
 }
 
-/// Its gradient keeps what becomes scores' gradients, in 16 bits, of as many
-/// samples, or of as many heads of one, as the workspace has room for.
+/// The workspace limits the gradient to so many samples, or heads of a sample,
+/// at once, because it keeps their scores' gradients in 16 bits.
 void Dnn::attend(const DnnAttention &shape, bool isGrad,
                  std::span<const void *const> operands) {
   int64_t perGroup =

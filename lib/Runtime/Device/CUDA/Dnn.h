@@ -13,8 +13,8 @@ namespace dtc::rt {
 class DeviceMemory;
 class Tuning;
 
-/// Convolutions and attention on one stream. What the library needs to know of
-/// a shape is made when it is first met, and kept.
+/// Convolutions and attention on one stream. The library's objects for a shape
+/// are created at its first use, and kept.
 class Dnn {
 public:
   /// Throws an Error if there is no library.
@@ -26,7 +26,7 @@ public:
   void attend(const DnnAttention &shape, bool isGrad,
               std::span<const void *const> operands);
 
-  /// From now on, plans are as this chooses.
+  /// From now on, `tuning` chooses the plans.
   void tuneBy(Tuning &other);
   /// "cuDNN 91900".
   static std::string describe();

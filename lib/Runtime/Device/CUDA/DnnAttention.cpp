@@ -1,8 +1,8 @@
 //===- DnnAttention.cpp - attention as graphs of cuDNN --------------------===//
 //
-// The library recognises attention by its operations: they are those by which
-// it is defined, in the order and with the layouts that its engines know. What
-// lies between them is virtual, so that scores are never in memory.
+// The library recognizes attention by its operations, in the order and with the
+// layouts that its engines know. Tensors between them are virtual, so scores
+// are never in memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -301,7 +301,7 @@ std::optional<DnnProgram> dtc::rt::findAttentionGrad(const DnnTarget &target,
   Value dk = g.keys(8);
   Value dv = g.values(9);
 
-  // What the result's gradient is along the result, for each row.
+  // The product of the result and its gradient, for each row.
   Value along = g.rowNumbers(
       program.addTemporary(s.batch * s.heads * s.rows * 4), s.heads);
   Value product = g.makeVirtual(dO.dims, CUDNN_DATA_FLOAT,

@@ -21,7 +21,7 @@ struct DnnAttention {
   double scale;
   int64_t batch, rows, cols, heads, groups, width, valueWidth;
   Strides queries, keys, values, result; ///< and of their gradients
-  int64_t allHeads; ///< how many lse and mask have, if these are some of them
+  int64_t allHeads; ///< heads of lse and mask; these may be some
   int maskDims = 0; ///< a set of dtc_attention_mask
 
   /// Each tensor by itself, as dtcrt_attention has them.
@@ -55,7 +55,7 @@ struct DnnAttention {
   auto operator<=>(const DnnAttention &) const = default;
 };
 
-/// What it computes, for people and for --autotune.
+/// A description for people and for --autotune.
 std::string nameOf(const DnnAttention &shape, bool isGrad);
 
 /// Programs on queries, keys, values, mask, result and lse, and, of gradients,

@@ -205,7 +205,7 @@ void Search::addConvolution(DnnGraph &graph, const DnnDescriptor &x,
       .finalize();
 }
 
-/// y from x, and from b where there is one, element by element in f32.
+/// Adds an operation on x, and on b if there is one, element by element in f32.
 void Search::addPointwise(DnnGraph &graph, cudnnPointwiseMode_t mode,
                           const DnnDescriptor &x, const DnnDescriptor *b,
                           const DnnDescriptor &y) {
@@ -236,8 +236,8 @@ bool Search::findPlain(dtc_dtype dtype, bool mayUseTensorCores,
   return addStep(graph, mayUseTensorCores, {operands.begin(), operands.end()});
 }
 
-/// 16-bit operands and a result of f32, which the operation alone does not
-/// have: it gives a virtual tensor, which a copy stores.
+/// 16-bit operands and an f32 result. The operation does not support that, so
+/// it writes a virtual tensor, and a copy stores it.
 bool Search::findFused() {
   DnnGraph graph;
   const DnnDescriptor *tensors[3];
@@ -273,8 +273,8 @@ bool Search::findFused() {
   return addStep(addition, true, {before, {result()}, {result()}});
 }
 
-/// The same by copies of the operands in f32. tf32 holds what they hold, so
-/// that products are exact.
+/// The same with copies of the operands in f32. tf32 represents them exactly,
+/// so products are exact.
 bool Search::findWidened() {
   std::array<Place, 3> places = {{{0}, {1}, {2}}};
   DnnAlignments aligned = alignments;

@@ -21,13 +21,13 @@ struct DnnConvolution {
 
 /// Bytes that engines load at once: they ask for no more alignment.
 constexpr int64_t dnnAlignment = 16;
-/// What addresses of x, weight and y are multiples of, in bytes.
+/// Alignments of the addresses of x, weight and y, in bytes.
 using DnnAlignments = std::array<int64_t, 3>;
 
 /// The operand that a role writes: 0 for x, 1 for weight, 2 for y.
 int resultOf(dtc_conv_role role);
 int64_t resultBytesOf(const DnnConvolution &shape);
-/// What it computes, for people and for --autotune.
+/// A description for people and for --autotune.
 std::string nameOf(const DnnConvolution &shape,
                    const DnnAlignments &alignments);
 

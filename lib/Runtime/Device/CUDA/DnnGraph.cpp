@@ -65,7 +65,7 @@ bool DnnDescriptor::tryFinalize(std::string *reason) {
 // Graphs and plans
 //===----------------------------------------------------------------------===//
 
-/// What the library's heuristics give for a graph, best first.
+/// The configurations of the library's heuristics for a graph, best first.
 static std::vector<DnnDescriptor>
 findConfigurations(const DnnTarget &target, const DnnDescriptor &graph,
                    cudnnBackendHeurMode_t mode) {
@@ -104,7 +104,7 @@ static DnnDescriptor engineOf(const DnnDescriptor &configuration) {
   return engine;
 }
 
-/// Whether the configuration's numbers are those that are promised.
+/// Whether the configuration keeps the promises about its numbers.
 static bool isExact(const DnnDescriptor &configuration,
                     const DnnLimits &limits) {
   cudnnBackendNumericalNote_t notes[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];

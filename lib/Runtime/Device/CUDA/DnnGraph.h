@@ -89,10 +89,11 @@ public:
     return set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
                static_cast<const void *>(&other.descriptor));
   }
-  /// Nothing can be set any more, and the library checks it as a whole.
+  /// Finalizes the descriptor: the library checks it as a whole, and no
+  /// attribute can be set any more.
   DnnDescriptor &finalize();
-  /// The same where what it describes may have no support: then false, and
-  /// `reason`, unless null, has what the library says of it.
+  /// Finalizes a descriptor that may not be supported: then returns false, and
+  /// `reason`, unless null, gets the library's message.
   bool tryFinalize(std::string *reason);
 
 private:
@@ -105,15 +106,16 @@ struct DnnEngine {
   std::vector<std::pair<cudnnBackendKnobType_t, int64_t>> knobs;
 };
 
-/// What plans run on: a GPU, or the properties of one, with which plans are
+/// The GPU that plans run on, or the properties of one, with which plans are
 /// found but not run.
 struct DnnTarget {
   cudnnHandle_t handle = nullptr;
   const DnnDescriptor *properties = nullptr;
-  /// How many plans of a graph are found, for measurements to choose from.
+  /// The number of plans of a graph that are found, for measurements to choose
+  /// from.
   size_t mostPlans = 1;
-  /// Unless null, what the library said of the last graph or plan that it
-  /// refused.
+  /// Unless null, gets the library's message about the last graph or plan that
+  /// it refused.
   std::string *refusal = nullptr;
   /// The GPU's: 100 for sm_100; 0 if it is not known.
   int architecture = 0;
@@ -121,7 +123,7 @@ struct DnnTarget {
   const DnnEngine *engine = nullptr;
 };
 
-/// What a plan may do.
+/// Limits of a plan.
 struct DnnLimits {
   /// Operands of f32 may be rounded to tf32, as tensor cores have them.
   bool mayUseTensorCores;
@@ -157,8 +159,8 @@ private:
   std::map<std::pair<DnnAddresses, const void *>, DnnDescriptor> packs;
 };
 
-/// Where a tensor's elements are: in memory of the device; nowhere; or, of a
-/// single one, in memory of the host.
+/// The place of a tensor's elements: in memory of the device, nowhere, or, for
+/// a single element, in memory of the host.
 enum class DnnTensor { InMemory, Virtual, ByValue };
 
 /// Tensors and operations on them.
@@ -171,12 +173,13 @@ public:
                                  std::span<const int64_t> strides,
                                  int64_t alignment,
                                  DnnTensor where = DnnTensor::InMemory);
-  /// What operations refer to, or an operation; to be set and finalized.
+  /// Adds an operation, or a part that operations refer to. The caller sets its
+  /// attributes and finalizes it.
   DnnDescriptor &addPart(cudnnBackendDescriptorType_t type);
   DnnDescriptor &addOperation(cudnnBackendDescriptorType_t type);
 
   /// The first plans of the library's heuristics that give the same bits in
-  /// every run, sum in the type that the operations say, and keep the limits.
+  /// every run, sum in the type of the operations, and keep the limits.
   std::vector<DnnPlan> find(const DnnTarget &target,
                             const DnnLimits &limits) const;
 

@@ -14,12 +14,12 @@ namespace dtc::rt {
 class CudaTimer;
 class Tuning;
 
-/// Plans that compute a call one after the other, on its operands and on
-/// temporaries in the workspace.
+/// A list of plans that compute a call, on its operands and on temporaries in
+/// the workspace.
 class DnnProgram {
 public:
-  /// Where a tensor is: an operand, by its number; or what begins at an offset
-  /// of the workspace; or a constant of the program.
+  /// The place of a tensor: an operand, by its number, an offset of the
+  /// workspace, or a constant of the program.
   struct Place {
     int operand = -1;
     int64_t offset = 0;
@@ -35,7 +35,7 @@ public:
                bool mayUseTensorCores, int64_t workspaceBytes,
                std::vector<Place> tensors);
 
-  /// Of all plans, with the temporaries.
+  /// The workspace of all plans, with the temporaries.
   int64_t workspaceBytes() const;
   void run(cudnnHandle_t handle, std::span<const void *const> operands,
            char *workspace);

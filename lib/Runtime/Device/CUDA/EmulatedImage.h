@@ -1,7 +1,7 @@
 //===- EmulatedImage.h - device code that is the host's ---------*- C++ -*-===//
 //
-// What a program of architecture "host" gives the driver as its module. Only a
-// stand-in of the driver, for tests, knows it.
+// The module that a program of architecture "host" gives the driver. Only the
+// driver's stand-in, for tests, accepts it.
 //
 //===----------------------------------------------------------------------===//
 

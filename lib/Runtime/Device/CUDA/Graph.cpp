@@ -9,7 +9,7 @@ using namespace dtc::rt;
 /// Ends the job unless a call of the driver went well.
 static void expectSuccess(CUresult result, const char *what) {
   if (result != CUDA_SUCCESS)
-    fatal("%s failed: %s; --cuda-graph off does without", what,
+    fatal("%s failed: %s; run without graphs by --cuda-graph off", what,
           CudaDriver::get().describe(result));
 }
 

@@ -1,8 +1,8 @@
 //===- Graph.h - the work of a plan, given to the GPU at once ---*- C++ -*-===//
 //
-// A plan makes the same calls with the same arguments in every step: all that
-// differs, such as inputs, the learning rate and the seed, is in the arena. So
-// its calls can be captured once and launched as one.
+// A plan makes the same calls with the same arguments in every step, because
+// all that differs, such as inputs, the learning rate and the seed, is in the
+// arena. So its calls are captured once and launched as one graph.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,9 +19,9 @@ public:
   ~Graph();
   Graph(const Graph &) = delete;
 
-  /// Captures what `calls` puts on the stream and on streams that wait for it.
-  /// Nothing of it is done. Whatever it starts on other streams, this one has
-  /// to wait for.
+  /// Captures the work that `calls` puts on the stream and on streams that wait
+  /// for it, without running it. This stream must wait for all work on other
+  /// streams.
   template <typename Calls> void capture(CUstream stream, const Calls &calls) {
     begin(stream);
     calls();

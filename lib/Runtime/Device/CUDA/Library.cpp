@@ -19,7 +19,8 @@ Library::Library(const char *what, std::initializer_list<const char *> names,
     if (handle)
       return;
     const char *error = dlerror();
-    // One that is there lacks something; that others are not is no news.
+    // The first error of a library that exists is reported. Missing
+    // alternatives are not.
     if (error && (!strstr(error, (name + ": cannot open").c_str()) ||
                   !strstr(error, "No such file")))
       reason = format("; the loader says: %s", error);

@@ -1,7 +1,7 @@
 //===- Library.h - a shared library, opened when it is needed ---*- C++ -*-===//
 //
-// One binary starts everywhere: what a machine lacks is named when the program
-// comes to it, in one line.
+// A program starts on every machine. A library that a machine lacks is reported
+// in one line, at its first use.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,8 +15,8 @@ namespace dtc::rt {
 
 class Library {
 public:
-  /// Opens the first of `names` that there is. Throws an Error that names the
-  /// first of them and what to install.
+  /// Opens the first of `names` that exists. Throws an Error with the first
+  /// name and the package to install.
   Library(const char *what, std::initializer_list<const char *> names,
           const char *advice);
 

@@ -1,8 +1,7 @@
 //===- Progress.h - the communication that a stream is at -------*- C++ -*-===//
 //
-// The stream says so itself: it writes a number to the host's memory before and
-// after each call of communication. That also works when the calls are part of
-// a graph and the host no longer makes them.
+// The stream reports its progress: it writes a number to host memory before and
+// after each communication call. That also works for calls in a graph.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,8 +31,8 @@ public:
   void beginRun() { ++runs; }
   /// The host makes the calls of a plan, which are the same each time.
   void beginCalls(const void *plan);
-  /// Puts a call on the stream: what `work` puts there. `describe` returns the
-  /// words for it and is called the first time that the plan makes the call.
+  /// Puts a call on the stream by `work`. `describe` returns a description of
+  /// the call, and is called when the plan makes it for the first time.
   template <typename Work, typename Describe>
   void call(CUstream stream, const Work &work, const Describe &describe) {
     if (next == numCalls)
@@ -44,8 +43,8 @@ public:
     write(stream, 2 * number + 2);
   }
 
-  /// Two that are equal are of one call, of one run of a plan. Any thread may
-  /// look.
+  /// The state of the stream. Equal states belong to one call of one run of a
+  /// plan. Any thread may read it.
   struct State {
     uint64_t run;
     uint32_t word;
@@ -54,7 +53,7 @@ public:
     bool operator==(const State &) const = default;
   };
   State get() const;
-  /// The words for the call that it is in.
+  /// The description of the current call.
   std::string describe(const State &state) const;
 
 private:

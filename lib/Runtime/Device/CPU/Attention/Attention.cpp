@@ -32,8 +32,8 @@ struct Pieces {
 
 int64_t roundUp(int64_t count) { return (count + 15) / 16 * 16; }
 
-/// One group of one sample. Sums are kept in T, buffers hold S, and products
-/// are of P: one of these two.
+/// Computes one group of one sample. T is the type of sums, S that of buffers,
+/// and P that of products, which is T or S.
 template <typename T, typename S, typename P> class GroupAttention {
 public:
   /// `library` multiplies if P is not T.
@@ -182,7 +182,7 @@ private:
     return {copy, width};
   }
 
-  /// Where rows are computed that `store` puts in place.
+  /// The memory for rows that `store` puts in place later.
   Rows<T> stage(S *to, int64_t stride, T *copy, int64_t width) const {
     if constexpr (std::is_same_v<T, S>)
       return {to, stride};
@@ -271,7 +271,8 @@ private:
     return g;
   }
 
-  /// What is added to the scores of a block: all rows' if the stride is 0.
+  /// The mask that is added to the scores of a block: one row for all if the
+  /// stride is 0.
   Rows<const T> loadMask(int64_t head, int64_t first, int64_t rows) const {
     if (!(s.maskDims & DTC_MASK_GIVEN))
       return {nullptr, 0};

@@ -24,11 +24,11 @@ struct AttentionBuffers {
   const void *queries, *keys, *values, *mask;
 };
 
-/// Each group of each sample is computed by one thread, a block of queries at a
-/// time with all of their scores, so that bits do not depend on the number of
-/// threads and memory not on the square of the sequence. Products of bf16 are
-/// oneDNN's where the processor has instructions for them, and else, as those
-/// of f16, computed in f32.
+/// One thread computes a group of a sample, a block of queries at a time with
+/// all of their scores. So bits do not depend on the number of threads, and
+/// memory does not grow with the square of the sequence. oneDNN multiplies bf16
+/// where the processor has instructions for it. Otherwise products of bf16 and
+/// f16 are computed in f32.
 class Attention {
 public:
   explicit Attention(MatMul &matmul) : matmul(matmul) {}
@@ -54,7 +54,8 @@ private:
 
   MatMul &matmul;
   std::optional<Mapping> scratch;
-  /// Of bf16, where the processor has instructions for it: one for each thread.
+  /// One library object for each thread, for bf16 where the processor has
+  /// instructions for it.
   std::vector<std::unique_ptr<OneDnn>> libraries;
 };
 

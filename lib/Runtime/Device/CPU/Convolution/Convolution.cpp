@@ -12,7 +12,7 @@
 // The gradient of x is gathered, too, not scattered: a pixel of x was read by
 // the windows whose outputs form a window of dy, with taps in opposite order. A
 // stride makes these windows differ from pixel to pixel, with the stride as
-// period; pixels of one phase of the period have the same taps.
+// period; pixels of one residue of the period have the same taps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,9 +29,10 @@ using namespace dtc::rt;
 
 namespace {
 
-/// How wide a result may be that is made in scratch.
+/// The most columns of a result that is made in scratch.
 constexpr int64_t mostResults = 1024;
-/// Below this a product whose depth is the filters of one tap is too flat.
+/// Below this number of filters, a product over the filters of one tap is too
+/// flat.
 constexpr int64_t fewFilters = 64;
 
 class Convolution {
@@ -52,13 +53,14 @@ private:
   void forward();
   void weightGrad();
   void inputGrad();
-  void inputGrad(const WindowPhase &vertical, const WindowPhase &horizontal);
+  void inputGrad(const WindowResidue &vertical,
+                 const WindowResidue &horizontal);
   enum class Direction { fromX, toX };
-  void copyPhase(Direction direction, const WindowPhase &vertical,
-                 const WindowPhase &horizontal, int64_t firstRow, int64_t rows,
-                 char *xFirst, int64_t columns, char *copy);
+  void copyResidue(Direction direction, const WindowResidue &vertical,
+                   const WindowResidue &horizontal, int64_t firstRow,
+                   int64_t rows, char *xFirst, int64_t columns, char *copy);
 
-  /// Elements of an operand, those of a group.
+  /// The address of a pixel of an operand, in a group.
   char *atX(int64_t pixel, int64_t group, int64_t channel = 0) const {
     return x + (pixel * windows.c + group * channels + channel) * elementBytes;
   }
@@ -130,12 +132,13 @@ void Convolution::weightGrad() {
   });
 }
 
-/// Copies `columns` channels of the pixels of a phase between x and rows side
+/// Copies `columns` channels of the pixels of a residue between x and rows side
 /// by side.
-void Convolution::copyPhase(Direction direction, const WindowPhase &vertical,
-                            const WindowPhase &horizontal, int64_t firstRow,
-                            int64_t rows, char *xFirst, int64_t columns,
-                            char *copy) {
+void Convolution::copyResidue(Direction direction,
+                              const WindowResidue &vertical,
+                              const WindowResidue &horizontal, int64_t firstRow,
+                              int64_t rows, char *xFirst, int64_t columns,
+                              char *copy) {
   int64_t bytes = columns * elementBytes;
   Grid grid{vertical.axis.positions, horizontal.axis.positions};
   matmul.threads().divide(
@@ -156,17 +159,17 @@ void Convolution::copyPhase(Direction direction, const WindowPhase &vertical,
       });
 }
 
-void Convolution::inputGrad(const WindowPhase &vertical,
-                            const WindowPhase &horizontal) {
+void Convolution::inputGrad(const WindowResidue &vertical,
+                            const WindowResidue &horizontal) {
   Patches patches = {vertical.axis, horizontal.axis, windows.n,   y,
                      shape.groups,  filters,         elementBytes};
   if (patches.rows() * patches.taps() == 0)
     return;
-  // Without a stride there is one phase, all pixels of x.
+  // Without a stride there is one residue, all pixels of x.
   bool isDirect = windows.strideH == 1 && windows.strideW == 1;
   int64_t width = isDirect ? channels : evenPart(channels, mostResults);
-  // Weights of a tap are a matrix whose rows are as far apart as filters. Those
-  // of few filters are put together, so that taps share a product.
+  // The weights of a tap are a matrix with one row per filter. Taps with few
+  // filters share a product.
   int64_t depth = patches.taps() * filters;
   bool isTurned = filters < fewFilters && depth * width <= scratchElements / 4;
   int64_t turnedElements = isTurned ? depth * width : 0;
@@ -189,8 +192,8 @@ void Convolution::inputGrad(const WindowPhase &vertical,
     char *result = isDirect ? atX(row, group) : blocks.extra();
     bool accumulate = shape.accumulate;
     if (!isDirect && accumulate)
-      copyPhase(Direction::fromX, vertical, horizontal, row, rows, xFirst,
-                columns, result);
+      copyResidue(Direction::fromX, vertical, horizontal, row, rows, xFirst,
+                  columns, result);
     blocks.forEachColumns(group, [&](const Columns &block) {
       auto [data, stride] = blocks.gather(row, rows, block);
       int64_t together = isTurned ? block.taps : 1;
@@ -208,8 +211,8 @@ void Convolution::inputGrad(const WindowPhase &vertical,
       }
     });
     if (!isDirect)
-      copyPhase(Direction::toX, vertical, horizontal, row, rows, xFirst,
-                columns, result);
+      copyResidue(Direction::toX, vertical, horizontal, row, rows, xFirst,
+                  columns, result);
   };
   blocks.forEachRows([&](int64_t row, int64_t rows) {
     forEachGroup([&](int64_t group) {
@@ -222,18 +225,18 @@ void Convolution::inputGrad(const WindowPhase &vertical,
 void Convolution::inputGrad() {
   WindowAxis vertical = windows.vertical(), horizontal = windows.horizontal();
   auto hasTaps = [](const WindowAxis &axis) {
-    for (int64_t phase = 0; phase < axis.stride; ++phase)
-      if (WindowPhase::ofGradient(axis, phase).axis.taps == 0)
+    for (int64_t residue = 0; residue < axis.stride; ++residue)
+      if (WindowResidue::ofGradient(axis, residue).axis.taps == 0)
         return false;
     return true;
   };
-  // What no window reads.
+  // Zeroes the pixels that no window reads.
   if (!shape.accumulate && !(hasTaps(vertical) && hasTaps(horizontal)))
     memset(x, 0, windows.n * windows.h * windows.w * windows.c * elementBytes);
   for (int64_t i = 0; i < vertical.stride; ++i)
     for (int64_t j = 0; j < horizontal.stride; ++j)
-      inputGrad(WindowPhase::ofGradient(vertical, i),
-                WindowPhase::ofGradient(horizontal, j));
+      inputGrad(WindowResidue::ofGradient(vertical, i),
+                WindowResidue::ofGradient(horizontal, j));
 }
 
 void Convolution::run() {

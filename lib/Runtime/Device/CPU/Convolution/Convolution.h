@@ -8,8 +8,8 @@
 
 namespace dtc::rt {
 
-/// Divides a convolution over the threads of the rank; bits do not depend on
-/// how many there are. Products are computed by the built-in engine.
+/// Computes a convolution on the threads of the rank; bits do not depend on
+/// their number. The built-in engine computes its products.
 void convolve(MatMul &matmul, const ConvolutionShape &shape, void *x,
               void *weight, void *y, void *scratch);
 

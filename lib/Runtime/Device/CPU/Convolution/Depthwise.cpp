@@ -40,8 +40,8 @@ public:
       channels = std::min(most, windows.c - first);
       WindowAxis vertical = windows.vertical();
       WindowAxis horizontal = windows.horizontal();
-      WindowPhase down = WindowPhase::ofForward(vertical);
-      WindowPhase across = WindowPhase::ofForward(horizontal);
+      WindowResidue down = WindowResidue::ofForward(vertical);
+      WindowResidue across = WindowResidue::ofForward(horizontal);
       switch (shape.role) {
       case DTC_CONV_FORWARD:
         turnWeights();
@@ -51,8 +51,8 @@ public:
         turnWeights();
         for (int64_t i = 0; i < vertical.stride; ++i)
           for (int64_t j = 0; j < horizontal.stride; ++j)
-            sum(WindowPhase::ofGradient(vertical, i),
-                WindowPhase::ofGradient(horizontal, j), y, x, windows.h,
+            sum(WindowResidue::ofGradient(vertical, i),
+                WindowResidue::ofGradient(horizontal, j), y, x, windows.h,
                 windows.w);
         break;
       case DTC_CONV_WEIGHT_GRAD:
@@ -75,7 +75,7 @@ private:
   }
 
   /// Target pixels from windows of the source.
-  void sum(const WindowPhase &down, const WindowPhase &across, T *source,
+  void sum(const WindowResidue &down, const WindowResidue &across, T *source,
            T *target, int64_t height, int64_t width) {
     int64_t rows = windows.n * down.axis.positions;
     int64_t rowWork = across.axis.positions * taps * channels * tapWork;
@@ -89,9 +89,9 @@ private:
     });
   }
 
-  /// Rows are cut into parts, each with sums of its own: which ones follows
-  /// from the shape, so that threads do not show in the bits.
-  void weightGrad(const WindowPhase &down, const WindowPhase &across) {
+  /// Rows are cut into parts with sums of their own. The cut follows from the
+  /// shape, so that bits do not depend on threads.
+  void weightGrad(const WindowResidue &down, const WindowResidue &across) {
     int64_t rows = windows.n * windows.oh, count = taps * channels;
     int64_t parts = std::clamp<int64_t>(
         rows * windows.ow / partPixels, 1,
@@ -123,7 +123,7 @@ private:
   /// Calls body(run) for pixels of a row whose windows have the same taps
   /// inside. Rows are those of all images.
   template <typename Body>
-  void forEachRun(const WindowPhase &down, const WindowPhase &across,
+  void forEachRun(const WindowResidue &down, const WindowResidue &across,
                   int64_t row, T *source, T *target, int64_t height,
                   int64_t width, const Body &body) {
     int64_t image = row / down.axis.positions, q = row % down.axis.positions;

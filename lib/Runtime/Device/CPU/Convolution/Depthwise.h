@@ -8,8 +8,8 @@
 
 namespace dtc::rt {
 
-/// Whether `convolveDepthwise` is made for this: as many groups as channels and
-/// filters, and a window whose weights fit into scratch.
+/// Whether `convolveDepthwise` supports this shape: as many groups as channels
+/// and filters, and a window whose weights fit into scratch.
 bool isDepthwise(const ConvolutionShape &shape);
 
 /// Like `convolve`, without products of matrices.

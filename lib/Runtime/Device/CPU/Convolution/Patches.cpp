@@ -1,4 +1,4 @@
-//===- Patches.cpp - what is under windows, as a matrix -------------------===//
+//===- Patches.cpp - pixels under windows, as a matrix --------------------===//
 
 #include "Patches.h"
 
@@ -6,8 +6,7 @@
 
 using namespace dtc::rt;
 
-/// How long a row of a gathered block may be, which is the depth or the width
-/// of a product.
+/// The most columns of a gathered block: the depth or the width of a product.
 static constexpr int64_t mostColumns = 512;
 
 bool Patches::isSource() const {

@@ -1,4 +1,4 @@
-//===- Patches.h - what is under windows, as a matrix -----------*- C++ -*-===//
+//===- Patches.h - pixels under windows, as a matrix ------------*- C++ -*-===//
 
 #ifndef DTC_LIB_RUNTIME_DEVICE_CPU_CONVOLUTION_PATCHES_H
 #define DTC_LIB_RUNTIME_DEVICE_CPU_CONVOLUTION_PATCHES_H
@@ -37,16 +37,16 @@ struct Grid {
   }
 };
 
-/// Columns of a matrix of patches: of some taps some channels of a group.
+/// Columns of a matrix of patches: some channels of a group, for some taps.
 struct Columns {
   int64_t firstTap, taps, group, firstChannel, channels;
 
   int64_t count() const { return taps * channels; }
 };
 
-/// A row for each position, of all images: what is under the taps of its window
-/// side by side, zero outside of the image. A matrix for each group of
-/// channels.
+/// A matrix for each group of channels, with a row for each position of all
+/// images: the pixels under the taps of its window side by side, zero outside
+/// of the image.
 struct Patches {
   WindowAxis vertical, horizontal;
   int64_t images;
@@ -59,15 +59,15 @@ struct Patches {
   int64_t taps() const { return vertical.taps * horizontal.taps; }
   int64_t pixelElements() const { return groups * channels; }
 
-  /// Whether pixels of the source are the rows, as they are.
+  /// Whether the pixels of the source already are the rows.
   bool isSource() const;
   /// Writes rows, one after the other.
   void gather(int64_t firstRow, int64_t endRow, const Columns &columns,
               char *target) const;
 };
 
-/// How patches are cut into blocks that are gathered one by one, if they are
-/// not in the source already.
+/// The division of patches into blocks, which are gathered one by one unless
+/// the source already has them as rows.
 class Blocks {
 public:
   struct Matrix {
@@ -80,7 +80,7 @@ public:
   Blocks(const Threads &threads, const Patches &patches, char *buffer,
          int64_t elements, int64_t extra = 0);
 
-  /// Where the room for something else begins.
+  /// The begin of the extra memory.
   char *extra() const { return buffer + blockElements * patches.elementBytes; }
 
   /// Calls body(first row, number of rows).

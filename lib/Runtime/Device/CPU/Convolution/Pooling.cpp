@@ -1,7 +1,7 @@
 //===- Pooling.cpp - 2-D poolings of a rank -------------------------------===//
 //
-// Windows overlap, so that two of them may add to one pixel; images and
-// channels are what threads can share without meeting.
+// Windows overlap, so two of them may add to one pixel. Therefore threads
+// divide images and channels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@ using namespace dtc::rt;
 
 namespace {
 
-/// How many channels are looked at together.
+/// The number of channels that are compared together.
 constexpr int64_t mostChannels = 128;
 /// A comparison or addition here takes about as long as so many multiplications
 /// of a product.

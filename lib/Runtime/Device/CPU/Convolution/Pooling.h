@@ -9,7 +9,7 @@
 
 namespace dtc::rt {
 
-/// What dtcrt_pool2d promises; dtype is f32 or f64.
+/// Computes dtcrt_pool2d; dtype is f32 or f64.
 void pool(const Threads &threads, dtc_dtype dtype, dtc_pool_role role,
           const Windows &windows, const void *x, void *y, void *dx);
 

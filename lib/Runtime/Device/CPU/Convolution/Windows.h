@@ -1,4 +1,4 @@
-//===- Windows.h - which pixels a window covers -----------------*- C++ -*-===//
+//===- Windows.h - pixels of a window ---------------------------*- C++ -*-===//
 
 #ifndef DTC_LIB_RUNTIME_DEVICE_CPU_CONVOLUTION_WINDOWS_H
 #define DTC_LIB_RUNTIME_DEVICE_CPU_CONVOLUTION_WINDOWS_H
@@ -40,38 +40,38 @@ struct WindowAxis {
 
 /// Along one axis, target pixels that are sums over windows of a source. All
 /// windows have the same taps of the convolution.
-struct WindowPhase {
+struct WindowResidue {
   WindowAxis axis;
-  int64_t firstTarget, targetStep; ///< where position q's sum belongs
-  int64_t firstTap, tapStep;       ///< which tap of the convolution tap t is
+  int64_t firstTarget, targetStep; ///< pixel of position 0, and step
+  int64_t firstTap, tapStep;       ///< convolution tap of tap 0, step
 
   int64_t target(int64_t q) const { return firstTarget + q * targetStep; }
   int64_t tap(int64_t t) const { return firstTap + t * tapStep; }
 
   /// y from x.
-  static WindowPhase ofForward(const WindowAxis &axis) {
+  static WindowResidue ofForward(const WindowAxis &axis) {
     return {axis, 0, 1, 0, 1};
   }
 
-  /// The gradient of x from that of y, for pixels phase, phase + stride, ... of
-  /// x, phase < stride. Others have other taps; those with none are in no
-  /// window.
-  static WindowPhase ofGradient(const WindowAxis &forward, int64_t phase) {
-    // Pixel phase + q * stride is tap t of the window at position
-    // q + (phase - first - t * step) / stride, where that is whole: at
+  /// The gradient of x from that of y, for pixels residue, residue + stride,
+  /// ... of x, residue < stride. Others have other taps; those with none are in
+  /// no window.
+  static WindowResidue ofGradient(const WindowAxis &forward, int64_t residue) {
+    // Pixel residue + q * stride is tap t of the window at position
+    // q + (residue - first - t * step) / stride, where that is whole: at
     // ascending positions the taps descend.
-    int64_t base = phase - forward.first, lastTap = forward.taps - 1;
+    int64_t base = residue - forward.first, lastTap = forward.taps - 1;
     while (lastTap >= 0 && (base - lastTap * forward.step) % forward.stride)
       --lastTap;
     int64_t tapStep = forward.stride / std::gcd(forward.stride, forward.step);
     WindowAxis axis;
-    axis.positions = ceilDiv(forward.extent - phase, forward.stride);
+    axis.positions = ceilDiv(forward.extent - residue, forward.stride);
     axis.extent = forward.positions;
     axis.taps = lastTap < 0 ? 0 : lastTap / tapStep + 1;
     axis.stride = 1;
     axis.first = (base - lastTap * forward.step) / forward.stride;
     axis.step = tapStep * forward.step / forward.stride;
-    return {axis, phase, forward.stride, lastTap, -tapStep};
+    return {axis, residue, forward.stride, lastTap, -tapStep};
   }
 };
 

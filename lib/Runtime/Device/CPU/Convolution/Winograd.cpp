@@ -27,13 +27,13 @@ constexpr int64_t side = 4, sourceSide = 6, elements = sourceSide * sourceSide;
 constexpr int64_t taps = 9;
 /// Channels are divided at multiples of this: vectors.
 constexpr int64_t grain = 16;
-/// Of a product: columns of U, channels of V, and filters of S at once.
+/// Sizes of a product at once: columns of U, channels of V, and filters of S.
 constexpr int64_t mostColumns = narrowColumns, mostChannels = narrowColumns,
                   mostFilters = narrowColumns;
 constexpr int64_t scratchFloats =
     DTC_WINOGRAD_SCRATCH_BYTES / int64_t(sizeof(float));
 
-/// Images with their channels last.
+/// Images with channels last.
 struct Images {
   float *data;
   int64_t count, height, width, channels;
@@ -43,7 +43,7 @@ struct Images {
   }
 };
 
-/// Tiles of a result, and what of a source each needs.
+/// Tiles of a result, and the pixels of the source that each needs.
 struct Tiles {
   int64_t rows, columns;
   int64_t padTop, padLeft; ///< of the source
@@ -88,8 +88,8 @@ WinogradSquare squareAt(const Images &images, Tiles::Place place, int64_t size,
   return square;
 }
 
-/// As many parts as `count` needs of at most `most`, as equal as multiples of
-/// `grain` can be.
+/// The size of parts of at most `most` that divide `count`, as equal as
+/// multiples of `grain` can be.
 int64_t partOf(int64_t count, int64_t most, int64_t grain) {
   int64_t parts = (count + most - 1) / most;
   int64_t part = (count + parts - 1) / parts;
@@ -109,7 +109,7 @@ public:
   void weightGrad(const Images &x, const Images &y, float *weight);
 
 private:
-  /// How `transform` divides its work.
+  /// The division of the work of `transform`.
   struct Blocks {
     int64_t threads;     ///< at most
     int64_t columns;     ///< of U at once
@@ -130,8 +130,8 @@ private:
   void write(const Images &result, Tiles::Place place, int64_t first,
              int64_t width, const WinogradSquare &from, float *copy);
 
-  /// How many tiles fit a thread's memory with so many channels in all, and a
-  /// square of `copied`.
+  /// The number of tiles that fit a thread's memory with so many channels in
+  /// all, and a square of `copied`.
   int64_t tilesOf(int64_t channels, int64_t copied) {
     int64_t room = MatMul::ownFloats - elements * copied;
     return std::max<int64_t>(room / (elements * channels), 1);
@@ -266,12 +266,12 @@ void Winograd::transform(const Images &source, const Images &result,
 void Winograd::weightGrad(const Images &x, const Images &y, float *weight) {
   Tiles tiles(y, shape.windows.padTop, shape.windows.padLeft);
   int64_t count = y.count * tiles.rows * tiles.columns;
-  // Sums of some filters and channels, which one thread makes of all tiles.
+  // Sums of some filters and channels. One thread adds them up over all tiles.
   int64_t threads =
       matmul.threads().worthwhile(count * x.channels * y.channels * elements);
   int64_t filters = partOf(y.channels, mostFilters, grain);
   int64_t channels = partOf(x.channels, mostChannels, grain);
-  // Not a matter of threads: it is how sums are grouped.
+  // The grouping of sums does not depend on threads.
   int64_t block = partOf(
       count, tilesOf(filters + channels, std::max(filters, channels)), 1);
   auto parts = [](int64_t all, int64_t part) {
@@ -340,8 +340,9 @@ bool dtc::rt::isWinograd(const ConvolutionShape &shape) {
   if ((elements + taps) * kernels.panelColumns * std::max(w.c, shape.filters) >
       scratchFloats)
     return false;
-  // What tiles compute beside the result, the larger the smaller it is. Not a
-  // matter of the batch: plans that divide it otherwise compute the same.
+  // Tiles compute pixels beside the result, a larger share the smaller the
+  // result is. The batch does not matter: plans that divide it in another way
+  // compute the same.
   auto isWorthwhile = [](int64_t height, int64_t width) {
     int64_t tiles = ceilDiv(height, side) * ceilDiv(width, side);
     return taps * height * width >= 2 * elements * tiles;

@@ -8,7 +8,8 @@
 
 namespace dtc::rt {
 
-/// Whether convolveWinograd computes it, and faster than products of patches.
+/// Whether convolveWinograd supports this shape, and is faster than products of
+/// patches.
 bool isWinograd(const ConvolutionShape &shape);
 
 /// A convolution of f32 by Winograd's F(4 x 4, 3 x 3), with a quarter of the

@@ -1,9 +1,9 @@
 //===- Gemm.h - packed matrix product without allocation --------*- C++ -*-===//
 //
-// One blocked matrix product per element type and vector width. The vendor
-// libraries allocate in every call and split the contraction over threads;
-// this one does neither: its memory comes from the caller, and an element of C
-// is the same sum, in the same order, whatever the number of threads.
+// One blocked matrix product per element type and vector width. Vendor
+// libraries allocate in every call, and split the contraction over threads.
+// This one gets its memory from the caller, and sums an element of C in the
+// same order for any number of threads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -66,7 +66,7 @@ struct WinogradWeights {
   bool isTurned; ///< taps in opposite order
 };
 
-/// What Winograd's F(4 x 4, 3 x 3) makes of `channels` squares.
+/// The transforms of Winograd's F(4 x 4, 3 x 3) for `channels` squares.
 struct WinogradKernels {
   /// 6 x 6 of 6 x 6 pixels.
   void (*image)(int64_t channels, const WinogradSquare &from,
@@ -80,8 +80,8 @@ struct WinogradKernels {
   /// 3 x 3 weights of 6 x 6 sums.
   void (*weightGrad)(int64_t channels, const WinogradSquare &from,
                      const WinogradSquare &to, bool accumulate);
-  /// 6 x 6 panels, `step` apart, as f32Panels takes them, of a panel's columns
-  /// at most. `scratch` has room for 9 panels.
+  /// 6 x 6 panels, `step` apart, in the form of f32Panels, of at most a panel's
+  /// columns. `scratch` has room for 9 panels.
   void (*weights)(const WinogradWeights &weights, float *scratch, float *panel,
                   int64_t step);
 };
@@ -97,9 +97,9 @@ struct ScoreArguments {
 };
 
 struct ScoreKernels {
-  /// scores = exp(scale * scores + mask - shift), 0 for what a row does not
-  /// see. Without `sums`, shift is given for each row; with it, shift is the
-  /// row's largest score, and becomes it.
+  /// scores = exp(scale * scores + mask - shift), and 0 for columns that a row
+  /// does not see. Without `sums`, the caller gives the shift of each row; with
+  /// it, shift becomes the row's largest score.
   void (*exponentials)(const ScoreArguments &, void *scores, void *shifts,
                        void *sums);
   /// gradients = scale * scores * (gradients - deltas), where deltas are one
@@ -130,7 +130,8 @@ struct GemmKernels {
 };
 
 constexpr int64_t gemmScratchBytes = 300 * 2048;
-/// What products of at most so many columns use of it, from its start.
+/// The part of the scratch, from its start, that products of at most so many
+/// columns use.
 constexpr int64_t narrowColumns = 128, narrowScratchBytes = 1 << 19;
 
 extern const GemmKernels gemmKernelsGeneric;
@@ -141,8 +142,8 @@ extern const GemmKernels gemmKernelsAvx512;
 
 /// The instances that this host can run, the widest first.
 std::span<const GemmKernels *const> hostGemmKernels();
-/// Those of them that have the bits of the widest: all that fuse multiplication
-/// and addition, or the generic one.
+/// The instances with the same bits as the widest: all that fuse multiplication
+/// and addition, or only the generic one.
 std::span<const GemmKernels *const> equalGemmKernels();
 
 } // namespace dtc::rt

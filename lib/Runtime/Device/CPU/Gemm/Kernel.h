@@ -17,25 +17,26 @@
 namespace dtc::rt {
 namespace {
 
-/// Blocking: of a panel of B (depth x NR) what a few tiles take stays in the
-/// first-level cache. A B that is narrow is packed once, with room in the
-/// second-level cache for a block of A; of any other a panel at a time is
-/// packed for a block of A that takes half of that cache. Blocks of less depth
-/// have more rows.
+/// Blocking: the part of a panel of B (depth x NR) that a few tiles use stays
+/// in the first-level cache. A narrow B is packed once, and leaves room in the
+/// second-level cache for a block of A. A wide B is packed panel by panel, for
+/// a block of A that takes half of that cache. Blocks of less depth have more
+/// rows.
 constexpr int64_t depthBytes = 2048;
 constexpr int64_t narrowBytes = narrowColumns * depthBytes;
 constexpr int64_t mostRows = 264, mostRowsOfNarrow = 96;
-/// Packing costs more than it gives for what few tiles use: a row-major A is
-/// read where it is for at most so many columns, or of so little depth that its
-/// lines stay in the first-level cache, and a column-major one for fewer; a
-/// row-major B for at most so many rows, if it is small.
+/// Packing costs more than it saves if few tiles use the result. So a row-major
+/// A is read in place for at most so many columns, or if it is so flat that its
+/// lines stay in the first-level cache, and a column-major A for fewer columns.
+/// A small row-major B is read in place for at most so many rows.
 constexpr int64_t directColumns = 128, directDepth = 96;
 constexpr int64_t directTransposed = 64;
 constexpr int64_t directRows = 128, directElements = 8192;
-/// A transposed B is read where it is, as the A of the transposed product, if
-/// it is larger than A, A has few rows, of which at most a third of a vector's
-/// lanes is empty, and C is small beside it: to pack B takes as long as to
-/// multiply about 8 rows; to transpose C, as it is written, takes time, too.
+/// A transposed B is read in place, as the A of the transposed product, if it
+/// is larger than A, if A has few rows, which leave at most a third of a
+/// vector's lanes empty, and if C is small compared to B. Packing B takes as
+/// long as multiplying about 8 rows; transposing C as it is written takes time,
+/// too.
 constexpr int64_t transposedRows = narrowColumns;
 
 template <typename T, int vectorBytes, int MR> struct Gemm {
@@ -57,9 +58,9 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
   typedef T Unaligned
       __attribute__((vector_size(vectorBytes), aligned(alignof(T))));
 
-  /// What a tile reads B from: rows that are packed, or rows of the operand,
-  /// which are far from each other and each longer than the tile. Of these it
-  /// prefetches the next tile's columns, and may write what it reads to
+  /// The source of B for a tile: packed rows, or rows of the operand, which are
+  /// far from each other and each longer than the tile. From the operand a tile
+  /// prefetches the next tile's columns, and may copy what it reads to
   /// `packed`, side by side.
   enum class Source { packed, operand, operandToPack };
 
@@ -102,9 +103,8 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
         rows[i / 3] += aCol;
       b += ldb;
     };
-    // What the products are added to, or written over, is needed at the end.
-    // Asked for at once, its lines would occupy the buffers that loads of A and
-    // B wait in.
+    // C is needed at the end. If it were loaded at once, its lines would occupy
+    // the buffers that loads of A and B wait in.
     int64_t p = 0;
     for (T *row = c; p < min(R, depth); ++p, row += ldc) {
 #pragma clang loop unroll(full)
@@ -170,9 +170,9 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
         panel[p * W + i] = source[i * across + p];
   }
 
-  /// Packs the vectors from `first` to `end` as panels of W, several at a time
-  /// where these lie side by side: what one of them has of a row would be a
-  /// line or two of each page.
+  /// Packs the vectors from `first` to `end` as panels of W. It packs several
+  /// panels at a time where they lie side by side, because one panel uses only
+  /// a line or two of each page.
   template <int W>
   static void packPanels(const T *source, int64_t across, int64_t along,
                          int64_t first, int64_t end, int64_t depth, T *packed) {
@@ -249,7 +249,7 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
 
   static int64_t min(int64_t x, int64_t y) { return x < y ? x : y; }
 
-  /// How a product is cut for the caches.
+  /// The blocks of a product, for the caches.
   struct Blocks {
     bool isNarrow; ///< B is packed once for all rows
     int64_t depth, rows, columns;
@@ -270,7 +270,7 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
     }
   };
 
-  /// Asks for the part of a matrix that belongs to rows `first` to `end` of
+  /// Prefetches the part of a matrix that belongs to rows `first` to `end` of
   /// `all`: a share of its vectors, `stride` apart.
   static void prefetch(const T *source, int64_t stride, int64_t vectors,
                        int64_t length, int64_t first, int64_t end,
@@ -325,7 +325,8 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
     runBlocks<false>(rest, scratch);
   }
 
-  /// Of a B in panels (GemmKernels::f32Panels) nothing is packed.
+  /// Computes with a B in panels (GemmKernels::f32Panels), which needs no
+  /// packing.
   static void runPanels(const GemmArguments &g, char *scratch) {
     runBlocks<true>(g, scratch);
   }
@@ -416,7 +417,7 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
           if ((row == 0 || !blocks.isNarrow) && !tilePacks)
             packPanels<NR>(blockB, g.bCol, g.bRow, packFrom, columns, depth,
                            packedB);
-          // What is packed next.
+          // The part that is packed next.
           const T *next = blockB + columns * g.bCol;
           int64_t nextColumns =
               packFrom == 0 ? min(columns, g.n - column - columns) : 0;

@@ -28,7 +28,7 @@ template <int vectorBytes, int MR> struct Winograd {
 
   static constexpr float a = 0.625f, b = 1.5f;
   static constexpr float a2 = a * a, b2 = b * b, a3 = a2 * a, b3 = b2 * b;
-  /// What rows of G are divided by: of the points 0, a and b.
+  /// Divisors of the rows of G, for the points 0, a and b.
   static constexpr float n0 = a2 * b2, na = 2 * a2 * (a2 - b2),
                          nb = 2 * b2 * (b2 - a2);
 

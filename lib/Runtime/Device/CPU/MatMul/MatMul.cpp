@@ -26,13 +26,13 @@ MatMul::MatMul(MatMulEngine engine, int threads)
 
 namespace {
 
-/// How a matrix is cut: the rows and columns of a part.
+/// The rows and columns of a part of a matrix.
 struct Cut {
   int64_t rows, columns;
 };
 
-/// An element of A or B that is packed, in each part that needs it, takes about
-/// as long as so many multiplications.
+/// Packing an element of A or B, in each part that needs it, takes about as
+/// long as so many multiplications.
 constexpr int64_t packWork = 16;
 
 /// Cuts `product` into at most `parts` parts of whole tiles of the kernel, such
@@ -65,7 +65,7 @@ struct Job {
   Cut cut;
   int64_t columnParts, parts, pieces; ///< of a matrix; of all
 
-  /// Where an element is, so many after the first.
+  /// The address of an element, so many after the first.
   template <typename Void> Void *advance(Void *first, int64_t elements) const {
     return (char *)first + elements * elementBytes;
   }
@@ -119,7 +119,7 @@ static void multiplyBuiltIn(const GemmKernels &kernels, int threads,
 //===----------------------------------------------------------------------===//
 
 static void multiplyOneDnn(const GemmArguments &g, int64_t batch) {
-  // What a matrix of one row has as distance between rows may be anything.
+  // The distance between rows of a matrix of one row is arbitrary.
   bool turnsA = g.aCol != 1, turnsB = g.bCol != 1;
   int64_t lda = turnsA ? std::max(g.aCol, g.m) : std::max(g.aRow, g.k);
   int64_t ldb = turnsB ? std::max(g.bCol, g.k) : std::max(g.bRow, g.n);
@@ -144,8 +144,8 @@ std::string MatMul::Way::name() const {
   return kernels ? format("%s x %d", kernels->name, threads) : "onednn";
 }
 
-/// The first is what heuristics choose. For little work another number of
-/// threads may be better, and vectors half as wide for few columns.
+/// The first way is the choice of heuristics. For little work another number of
+/// threads may be faster, and for few columns vectors half as wide.
 std::vector<MatMul::Way> MatMul::listWays(dtc_dtype dtype, int64_t work) const {
   constexpr int64_t little = 1 << 23;
   std::vector<int> counts = {pool.worthwhile(work)};
@@ -183,7 +183,7 @@ const MatMul::Way &MatMul::wayOf(dtc_dtype dtype, const GemmArguments &product,
       (long long)batch, (long long)product.m, (long long)product.n,
       (long long)product.k, product.aCol == 1 ? "" : ", A transposed",
       product.bCol == 1 ? "" : ", B transposed");
-  std::optional<Mapping> result; // of what is measured
+  std::optional<Mapping> result; // of measured products
   GemmArguments other = product;
   size_t chosen = tuning->choose(what, names, [&](size_t i) {
     if (!result)

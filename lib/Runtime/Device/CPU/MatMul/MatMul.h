@@ -23,8 +23,8 @@ struct MatMulShape {
   bool keepsSums = false; ///< DTC_RESULT_SUMS
 };
 
-/// Divides products over the threads of the rank. The built-in engine's bits do
-/// not depend on how many there are.
+/// Computes products on the threads of the rank. The built-in engine's bits do
+/// not depend on their number.
 class MatMul {
 public:
   MatMul(MatMulEngine engine, int threads);
@@ -49,8 +49,8 @@ public:
   void multiplyPanels(int thread, const GemmArguments &product) {
     kernels.f32Panels(product, scratchOf(thread));
   }
-  /// What products of at most narrowColumns columns leave of a thread's memory:
-  /// as much as a second-level cache.
+  /// The memory of a thread that products of at most narrowColumns columns
+  /// leave free: as much as a second-level cache.
   static constexpr int64_t ownFloats =
       (int64_t(5) << 18) / int64_t(sizeof(float));
   float *ownScratch(int thread) {
@@ -61,22 +61,23 @@ public:
 
   const GemmKernels &rowKernels() const { return kernels; }
 
-  /// From now on, products are computed as this chooses, but for those of
-  /// multiplyAlone and multiplyPanels.
+  /// From now on, `other` chooses how products are computed, except for those
+  /// of multiplyAlone and multiplyPanels.
   void tuneBy(Tuning &other) {
     tuning = &other;
     ways.clear();
   }
 
 private:
-  /// How a product is computed.
+  /// A way to compute a product.
   struct Way {
     const GemmKernels *kernels; ///< null: by oneDNN
     int threads;
 
     std::string name() const;
   };
-  /// What the fastest way depends on: type, sizes, which strides are 1.
+  /// The properties that the fastest way depends on: type, sizes, and which
+  /// strides are 1.
   using Key =
       std::tuple<dtc_dtype, int64_t, int64_t, int64_t, int64_t, bool, bool>;
 

@@ -10,8 +10,9 @@
 
 namespace dtc::rt {
 
-/// Products of bf16 are oneDNN's where the processor has instructions for them.
-/// All else is computed in f32, on widened copies, and rounded once.
+/// oneDNN computes products of bf16 where the processor has instructions for
+/// them. All other operations are computed in f32, on widened copies, and
+/// rounded once.
 class Narrow {
 public:
   explicit Narrow(MatMul &matmul);

@@ -1,9 +1,8 @@
 //===- OneDnn.cpp - products of bf16 by oneDNN ----------------------------===//
 //
-// Activations are channels last, as in the arena. The library chooses how it
-// wants weights, which are small, and they are put in that order before the
-// call, gradients of weights after it.
-//
+// Activations have channels last, as in the arena. The library chooses the
+// order of weights, which are small: they are reordered before the call, and
+// gradients of weights after it.
 //===----------------------------------------------------------------------===//
 
 #include "OneDnn.h"
@@ -88,7 +87,7 @@ struct OneDnn::State {
       stridedProducts;
   std::map<decltype(keyOf(std::declval<ConvolutionShape>())), ConvolutionPlan>
       convolutions;
-  /// What a call needs: its own scratch, and weights in another order.
+  /// The buffers of a call: its own scratch, and weights in another order.
   std::optional<Mapping> scratch, weights;
 
   MatMulPlan plan(const MatMulShape &shape);

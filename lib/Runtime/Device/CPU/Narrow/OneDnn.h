@@ -1,9 +1,8 @@
 //===- OneDnn.h - products of bf16 by oneDNN --------------------*- C++ -*-===//
 //
-// The library's own kernels use what the processor has for bf16: AVX512_BF16's
-// dot products or AMX's tiles. A primitive is made for each shape, when it is
-// first met, and kept.
-//
+// The library's kernels use the processor's instructions for bf16:
+// AVX512_BF16's dot products or AMX's tiles. A primitive is created at the
+// first use of a shape, and kept.
 //===----------------------------------------------------------------------===//
 
 #ifndef DTC_LIB_RUNTIME_DEVICE_CPU_NARROW_ONEDNN_H
