@@ -184,10 +184,10 @@ extern const dtc_program dtc_program_v1;
 ///
 /// * The mesh lists the axes of ranks, outermost first: rank = row-major index
 ///   of the coordinates. The micro-batch axis is not in it.
-/// * The `replica_axis` has any size, and the global batch is in proportion:
-///   what `size`, `global_batch` and shapes say is one example. An input of
-///   kind `replicas` is that size, an f64 scalar; one of kind `replica`, one
-///   i64, is the rank's coordinate on the axis.
+/// * The launch sets the size of the `replica_axis`, and the global batch is
+///   proportional to it: `size`, `global_batch` and shapes are those of one
+///   example. An input of kind `replicas` is that size, an f64 scalar; one of
+///   kind `replica`, one i64, is the rank's coordinate on the axis.
 /// * Input `shape` is the global batch. A stage's buffer of an input of kind
 ///   `input` or `label` holds the rank's own rows of all micro-batches, in
 ///   order: row block (m, d) of M x dp equal blocks of dimension 0, for
@@ -207,24 +207,25 @@ extern const dtc_program dtc_program_v1;
 ///   major to minor.
 /// * Optimizer state starts at zero, that named "ema" as the parameter; it has
 ///   the parameter's shape, dtype, splits.
-/// * What has a `shard` is not all at its offset. What `splits` give a rank are
-///   the elements start, start + 1, ... of a row of `length` elements, and the
-///   offset is that of the rank's part of the row, one of equal parts by its
-///   coordinate on the axis. Other parameters have the rest of the row.
+/// * A place with a `shard` is divided further. The part that `splits` give a
+///   rank is the elements start, start + 1, ... of a row of `length` elements.
+///   The axis divides the row into equal parts, and `offset` is that of the
+///   rank's part, by its coordinate on the axis. Other parameters have the rest
+///   of the row.
 /// * A parameter is on one stage, which loads, updates and saves it.
 /// * `loss` and `grad_norm` hold, after a step, the values of the global batch
 ///   on every rank.
 /// * `eval` holds, after an evaluation, sums over the global batch on every
-///   rank, one after the other as `eval_sums` lists them: "loss" and "count" of
-///   plain losses; "training_loss" and "training_count" of losses with label
-///   smoothing and class weights, and of their weights; "right" and "top5"
-///   predictions; and by class "class_hits", "class_predictions" and
-///   "class_labels". All but the first two are optional.
+///   rank, in the order of `eval_sums`: "loss" and "count" of plain losses;
+///   "training_loss" and "training_count" of losses with label smoothing and
+///   class weights, and of their weights; "right" and "top5" predictions; and
+///   by class "class_hits", "class_predictions" and "class_labels". All but the
+///   first two are optional.
 /// * `language_model`: labels are tokens of an input's vocabulary.
 ///   `mixes_samples`: predictions depend on pairs of samples of a batch.
-/// * `record` is the model's output, for dtcrt_record, without the batch: the
-///   part that a rank of the stage has of a sample is that which `splits` give
-///   it of `shape`. What lies beyond `unpadded` is padding.
+/// * `record` is the model's output for dtcrt_record, without the batch
+///   dimension. `splits` divide `shape` among the ranks of the stage. Elements
+///   beyond `unpadded` are padding.
 /// * A gradient holds, after a step, the gradient of the global batch.
 
 /// # Stage functions
