@@ -1,8 +1,8 @@
-//===- Annotations.h - attributes that ONNX does not have ----- -*- C++ -*-===//
+//===- Annotations.h - attributes that ONNX lacks ---------------*- C++ -*-===//
 //
-// Exporters leave out arguments of calls that mean nothing to an inference.
-// Where a file records the calls, nodes get these attributes, which no file
-// has.
+// Exporters leave out arguments of calls that do not matter for inference. If a
+// file records the calls, nodes get these attributes. Files themselves never
+// have them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,17 +13,18 @@
 
 namespace dtc::frontend::annotation {
 
-/// All begin so.
+/// Prefix of all annotations.
 inline constexpr llvm::StringLiteral prefix = "dtc.";
-/// STRING: the path of the module that a node is in, "encoder.drop".
+/// STRING: path of the node's module, "encoder.drop".
 inline constexpr llvm::StringLiteral module = "dtc.module";
 /// INT: rows of this index get no gradient (torch.nn.Embedding).
 inline constexpr llvm::StringLiteral paddingIdx = "dtc.padding_idx";
-/// INT: gradients of rows are divided by how often they are looked up.
+/// INT: the gradient of a row is divided by its number of lookups.
 inline constexpr llvm::StringLiteral scaleGradByFreq = "dtc.scale_grad_by_freq";
-/// STRING, a number: of a cross entropy. ONNX's FLOAT would round it.
+/// STRING that holds a number: label smoothing of a cross entropy. A FLOAT
+/// attribute would round the number.
 inline constexpr llvm::StringLiteral labelSmoothing = "dtc.label_smoothing";
-/// INT: a Squeeze leaves dimensions of other sizes than 1 as they are.
+/// INT: the Squeeze keeps dimensions whose size is not 1.
 inline constexpr llvm::StringLiteral keepOtherSizes = "dtc.keep_other_sizes";
 /// INT: the node is part of an EmbeddingBag.
 inline constexpr llvm::StringLiteral embeddingBag = "dtc.embedding_bag";

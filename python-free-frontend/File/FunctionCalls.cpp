@@ -1,7 +1,8 @@
-//===- FunctionCalls.cpp - what calls of local functions add up to --------===//
+//===- FunctionCalls.cpp - size of local functions ------------------------===//
 //
-// Functions are counted after those that they call, without recursion: a model
-// may have thousands, each of which calls the one before.
+// Computes the size of a function after the functions that it calls, without
+// recursion: a model may have thousands of functions, each of which calls the
+// one before.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,9 +19,9 @@ namespace dtc::frontend {
 namespace {
 using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 
-/// The nodes of a graph or a function, those of inner graphs among them.
+/// The calls and nodes of a graph or a function, inner graphs included.
 struct Content {
-  uint64_t others = 0; ///< that call no function
+  uint64_t others = 0; ///< nodes that call no function
   std::vector<const onnx::FunctionProto *> calls;
 };
 
@@ -36,8 +37,8 @@ private:
 
   const FunctionTable &functions;
   std::map<const onnx::FunctionProto *, Content> contents;
-  /// The nodes of a function with those of all calls in it. None if it calls
-  /// itself, or calls one that does.
+  /// Number of nodes of a function after inlining all calls in it. Functions
+  /// that call themselves, and their callers, have no size.
   std::map<const onnx::FunctionProto *, uint64_t> sizes;
 };
 } // namespace
@@ -84,8 +85,8 @@ void Counter::countFunctions() {
   }
 }
 
-/// The name of a function that calls itself, from one without a size: some
-/// call in it is of another.
+/// Finds a function that calls itself. Starts from one without a size, and
+/// follows calls of functions without a size.
 std::string Counter::findRecursion(const onnx::FunctionProto *function) const {
   SmallPtrSet<const onnx::FunctionProto *, 8> seen;
   while (seen.insert(function).second)
@@ -99,7 +100,7 @@ std::string Counter::findRecursion(const onnx::FunctionProto *function) const {
 
 Error Counter::run(const onnx::GraphProto &graph) {
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-  constexpr uint64_t mostNodes = 1 << 10; // a fuzzer tries many
+  constexpr uint64_t mostNodes = 1 << 10; // a fuzzer tries many models
 #else
   constexpr uint64_t mostNodes = 1 << 18;
 #endif

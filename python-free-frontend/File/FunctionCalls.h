@@ -1,4 +1,4 @@
-//===- FunctionCalls.h - what calls of local functions add up to *- C++ -*-===//
+//===- FunctionCalls.h - size of local functions ----------------*- C++ -*-===//
 
 #ifndef DTC_FRONTEND_FILE_FUNCTIONCALLS_H
 #define DTC_FRONTEND_FILE_FUNCTIONCALLS_H
@@ -15,8 +15,8 @@ namespace dtc::frontend {
 using FunctionTable =
     std::map<std::pair<std::string, std::string>, const onnx::FunctionProto *>;
 
-/// An error if a function that the graph calls calls itself, or if the graph
-/// would have too many nodes with those of all calls in it.
+/// Errors if a function calls itself, directly or not, or if the graph would
+/// have too many nodes after all calls are inlined.
 llvm::Error verifyFunctionCalls(const onnx::GraphProto &graph,
                                 const FunctionTable &functions);
 

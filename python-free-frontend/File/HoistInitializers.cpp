@@ -1,4 +1,4 @@
-//===- HoistInitializers.cpp - tensors of inner graphs --------------------===//
+//===- HoistInitializers.cpp - initializers of inner graphs ---------------===//
 //
 // See HoistInitializers.h.
 //
@@ -12,7 +12,8 @@ using namespace llvm;
 
 namespace dtc::frontend {
 
-/// Moves the initializers of inner graphs to `outer`, unless a name is taken.
+/// Moves the initializers of inner graphs to `outer`, unless their name is
+/// taken.
 static void
 hoistFrom(google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes,
           onnx::GraphProto &outer, StringSet<> &names) {

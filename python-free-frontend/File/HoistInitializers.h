@@ -1,4 +1,4 @@
-//===- HoistInitializers.h - tensors of inner graphs ---------- -*- C++ -*-===//
+//===- HoistInitializers.h - initializers of inner graphs -------*- C++ -*-===//
 
 #ifndef DTC_FRONTEND_FILE_HOISTINITIALIZERS_H
 #define DTC_FRONTEND_FILE_HOISTINITIALIZERS_H
@@ -7,8 +7,8 @@
 
 namespace dtc::frontend {
 
-/// Makes the initializers of inner graphs those of the graph itself, where no
-/// name is taken: weights in the body of a loop are parameters, too.
+/// Moves the initializers of inner graphs to the outer graph, unless their name
+/// is taken there. So weights in the body of a loop become parameters, too.
 void hoistInitializers(onnx::GraphProto &graph);
 
 } // namespace dtc::frontend

@@ -1,4 +1,4 @@
-//===- InlineNodes.cpp - nodes of functions and inner graphs --------------===//
+//===- InlineNodes.cpp - inlines functions and inner graphs ---------------===//
 //
 // See InlineNodes.h.
 //
@@ -22,7 +22,7 @@ namespace dtc::frontend {
 namespace {
 using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 
-/// The names that a graph defines itself.
+/// Names that a graph defines itself.
 std::vector<std::string> getOwnNames(const onnx::GraphProto &graph) {
   std::vector<std::string> names;
   for (const onnx::ValueInfoProto &input : graph.input())
@@ -34,13 +34,13 @@ std::vector<std::string> getOwnNames(const onnx::GraphProto &graph) {
   return names;
 }
 
-/// Gives nodes of an inner scope names that the outer one does not have.
+/// Gives the nodes of an inner scope names that the outer scope does not use.
 class Renamer {
 public:
   explicit Renamer(StringRef prefix) : prefix(prefix.str()) {}
 
   void set(StringRef inner, StringRef outer) { names[inner] = outer.str(); }
-  /// Names that the scope defines itself.
+  /// Adds a name that the scope defines.
   void define(const std::string &name) {
     if (!name.empty())
       names.try_emplace(name, prefix + "/" + name);
@@ -62,7 +62,7 @@ public:
   }
 
 private:
-  /// An inner graph's own names hide those around it.
+  /// Renames the reads of an inner graph, except of names that it defines.
   void renameReads(onnx::GraphProto &graph) const {
     Renamer inner = *this;
     for (const std::string &name : getOwnNames(graph))
@@ -95,13 +95,14 @@ private:
   onnx::ModelProto &model;
   FunctionTable functions;
   int64_t opset = 0;
-  /// Calls so far: a name for each.
+  /// Number of calls so far, to give each call its own names.
   int64_t count = 0;
 };
 } // namespace
 
 FunctionInliner::FunctionInliner(onnx::ModelProto &model) : model(model) {
-  // A file defines StopGradient for programs that do not have it.
+  // Files define StopGradient as a function for programs that lack the
+  // operator.
   for (const onnx::FunctionProto &function : model.functions())
     if (!isStopGradient(function.domain(), function.name()))
       functions[{function.domain(), function.name()}] = &function;
@@ -110,21 +111,21 @@ FunctionInliner::FunctionInliner(onnx::ModelProto &model) : model(model) {
       opset = import.version();
 }
 
-/// Import rules go by the one version of the model. What changed from 13 on is
-/// seen from operands and attributes, but for softmax.
+/// The importer uses the rules of one opset, that of the model. From opset 13
+/// on, operands and attributes tell all differences; for softmax the opset
+/// decides.
 Error FunctionInliner::checkOpset(const onnx::FunctionProto &function) const {
   for (const auto &import : function.opset_import())
     if ((import.domain().empty() || import.domain() == "ai.onnx") &&
         (import.version() < 13) != (opset < 13))
-      return problem("function '" + function.name() + "' is of opset " +
-                         Twine(import.version()) + ", the model of opset " +
+      return problem("function '" + function.name() + "' uses opset " +
+                         Twine(import.version()) + ", the model uses opset " +
                          Twine(opset),
                      "inline its functions with onnx.inliner");
   return Error::success();
 }
 
-/// Attributes of a node of a function that are the call's, or the operator's
-/// default.
+/// Sets attributes that refer to the call's attributes, or to their defaults.
 static void setAttributes(onnx::NodeProto &node, const onnx::NodeProto &call) {
   google::protobuf::RepeatedPtrField<onnx::AttributeProto> attributes;
   attributes.Swap(node.mutable_attribute());
@@ -145,9 +146,10 @@ static void setAttributes(onnx::NodeProto &node, const onnx::NodeProto &call) {
   }
 }
 
-/// The nodes that take the place of a call, with names of their own.
+/// Returns the nodes that replace a call. Their names are unique.
 Expected<Nodes> FunctionInliner::makeBody(const onnx::NodeProto &call) {
-  // Names of calls in calls grow. Beyond this they do not tell the module.
+  // Names grow with nested calls. A longer name would not help to find the
+  // module.
   constexpr size_t longest = 1024;
   const onnx::FunctionProto &function =
       *functions.at({call.domain(), call.op_type()});
@@ -156,7 +158,7 @@ Expected<Nodes> FunctionInliner::makeBody(const onnx::NodeProto &call) {
   std::string prefix = call.name().empty() || call.name().size() > longest
                            ? call.op_type() + "_" + std::to_string(count)
                            : call.name();
-  // Two calls may have one name.
+  // Several calls may have the same name.
   Renamer renamer(prefix + "#" + std::to_string(count++));
   for (auto [i, name] : enumerate(function.input()))
     renamer.set(name, int(i) < call.input_size() ? call.input(i) : "");
@@ -184,7 +186,7 @@ Error FunctionInliner::inlineNodes(Nodes &nodes, int depth) {
                        " inner graphs",
                    "export the model with fewer conditions and loops");
   Nodes result;
-  std::vector<onnx::NodeProto> pending; // the next node is the last
+  std::vector<onnx::NodeProto> pending; // in reverse order
   auto push = [&](Nodes &next) {
     for (onnx::NodeProto &node : reverse(next))
       pending.push_back(std::move(node));

@@ -1,7 +1,7 @@
-//===- InlineNodes.h - nodes of functions and inner graphs ------*- C++ -*-===//
+//===- InlineNodes.h - inlines functions and inner graphs -------*- C++ -*-===//
 //
-// Local functions, the branch that an If takes and the rounds of a loop become
-// nodes of the graph itself, with names of their own.
+// Local functions, the branch that an If takes and the iterations of a loop
+// become nodes of the graph itself, with unique names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,32 +20,34 @@
 
 namespace dtc::frontend {
 
-/// Replaces each call of a function of the model by the function's nodes.
+/// Replaces each call of a local function by the nodes of the function. Errors
+/// as of verifyFunctionCalls, and if a function uses another opset than the
+/// model.
 llvm::Error inlineFunctions(onnx::ModelProto &model);
 
-/// An inner graph's nodes, and what its outputs are called by them.
+/// The nodes of an inner graph, and their names for its outputs.
 struct InlinedGraph {
   std::vector<onnx::NodeProto> nodes;
   std::vector<std::string> outputs;
 };
 
-/// The nodes of a graph whose inputs are `inputs`. Initializers are Constant
-/// nodes. Other names begin with `prefix`.
+/// Inlines a graph whose inputs are the values `inputs`. Initializers become
+/// Constant nodes. The names of all other values begin with `prefix`.
 InlinedGraph inlineGraph(const onnx::GraphProto &graph,
                          llvm::ArrayRef<std::string> inputs,
                          llvm::StringRef prefix);
 
-/// The nodes of a branch of `node`, an If; Identity nodes give its results the
-/// names of those of `node`.
+/// Inlines a branch of `node`, an If. Identity nodes give the branch's results
+/// the names of the results of `node`.
 std::vector<onnx::NodeProto> inlineBranch(const onnx::NodeProto &node,
                                           const onnx::GraphProto &branch,
                                           llvm::StringRef prefix);
 
-/// Calls with every name that graphs among the attributes of a node, such as
-/// the branches of an If, take from the graph around it.
+/// Calls `callback` with each name that the inner graphs of a node, such as the
+/// branches of an If, read from the outer graph.
 void forEachCapture(const onnx::NodeProto &node,
                     llvm::function_ref<void(const std::string &)> callback);
-/// The same, and with its inputs: all that it reads.
+/// Calls `callback` with each name that a node reads: captures and inputs.
 void forEachRead(const onnx::NodeProto &node,
                  llvm::function_ref<void(const std::string &)> callback);
 

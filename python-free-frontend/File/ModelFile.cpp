@@ -1,6 +1,6 @@
 //===- ModelFile.cpp - reads an ONNX model file ---------------------------===//
 //
-// Tells a model from everything else that people pass by mistake.
+// Also recognizes other files that people pass by mistake.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ namespace dtc::frontend {
 namespace {
 constexpr int64_t minOpset = 9, maxOpset = 24, maxIrVersion = 14;
 
-/// Says what `bytes`, which do not parse, are instead of a model.
+/// Says what kind of file `bytes` is, since it is not a model.
 Error notAModel(StringRef bytes, bool beginsLikeModel) {
   StringRef head = bytes.take_front(256).ltrim();
   if (head.starts_with_insensitive("<!doctype html") ||
@@ -73,7 +73,7 @@ Expected<ModelFile> readModelFile(StringRef path) {
   StringRef bytes = (*buffer)->getBuffer();
   if (bytes.empty())
     return problem("is empty, not an ONNX model");
-  // The limit of protobuf itself.
+  // Protobuf cannot read more.
   if (bytes.size() > size_t(std::numeric_limits<int>::max()))
     return problem("is larger than 2 GiB", "save the weights as external data");
 

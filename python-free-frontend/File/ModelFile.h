@@ -1,7 +1,7 @@
-//===- ModelFile.h - a sound, flat ONNX graph ----------------- -*- C++ -*-===//
+//===- ModelFile.h - sound, flat ONNX graph ---------------------*- C++ -*-===//
 //
-// Reads a model file, checks its graph and inlines its functions. Every later
-// step may rely on unique names, sorted nodes and operands that exist.
+// Reads a model file, checks its graph and inlines its functions. All later
+// steps may assume unique names, sorted nodes and operands that exist.
 //
 // In:  the bytes of a file.
 // Out: a graph of nodes without local functions.
@@ -29,13 +29,14 @@ struct ModelFile {
   int64_t opset = 0;
 };
 
-/// An error says what is wrong in one line.
+/// Reads and checks a file. An error is one line.
 llvm::Expected<ModelFile> readModelFile(llvm::StringRef path);
 
-/// What diagnostics call a node: its name, or "<Op>_<index>" without one.
+/// Name of a node in messages: its own name, or "<Op>_<index>" if it has none.
 std::string nodeName(const onnx::NodeProto &node, int index);
 
-/// Checks names and order: unique, defined before use, no cycle.
+/// Checks that names are unique, and that values are defined before their use.
+/// Cycles are errors.
 llvm::Error verifyGraph(const onnx::GraphProto &graph);
 
 } // namespace dtc::frontend

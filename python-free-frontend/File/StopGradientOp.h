@@ -1,4 +1,4 @@
-//===- StopGradientOp.h - the operator that dtc adds to ONNX -- -*- C++ -*-===//
+//===- StopGradientOp.h - the operator that dtc adds to ONNX ----*- C++ -*-===//
 
 #ifndef DTC_FRONTEND_FILE_STOPGRADIENTOP_H
 #define DTC_FRONTEND_FILE_STOPGRADIENTOP_H
@@ -7,7 +7,7 @@
 
 namespace dtc::frontend {
 
-/// The one operator that dtc adds to those of ONNX.
+/// Domain and name of the only operator that dtc adds to those of ONNX.
 inline constexpr llvm::StringLiteral stopGradientDomain = "dtc";
 inline constexpr llvm::StringLiteral stopGradientOp = "StopGradient";
 

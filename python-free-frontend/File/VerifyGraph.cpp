@@ -1,6 +1,7 @@
 //===- VerifyGraph.cpp - structural checks of an ONNX graph ---------------===//
 //
-// Names are unique, operands exist and are computed before they are used.
+// Checks that names are unique, and that operands exist and are computed before
+// their use.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +24,7 @@ struct GraphVerifier {
   const onnx::GraphProto &graph;
   /// Graph inputs and initializers.
   StringSet<> sources;
-  /// The node that computes a value.
+  /// Index of the node that computes a value.
   StringMap<int> producers;
 
   std::string describe(int index) const {
@@ -37,8 +38,8 @@ struct GraphVerifier {
   SmallVector<int> findCycle() const;
 };
 
-/// Names are keys of JSON, of safetensors files among others, and lines of
-/// messages.
+/// Checks that a name is UTF-8 text, since it becomes a JSON key (in
+/// safetensors files) and part of messages.
 static Error verifyText(StringRef what, StringRef name) {
   if (json::isUTF8(name) && !name.contains('\0'))
     return Error::success();
@@ -77,7 +78,7 @@ Error GraphVerifier::collectNames() {
       return problem("graph input '" + input.name() + "' appears twice");
     sources.insert(input.name());
   }
-  // A value may be both an input and an initializer: its default.
+  // A name may be both an input and an initializer, its default value.
   StringSet<> initializers;
   for (const auto &initializer : graph.initializer()) {
     if (initializer.name().empty())
@@ -123,13 +124,12 @@ Error GraphVerifier::verifyUses() const {
     return problem("graph has no outputs");
   for (const auto &output : graph.output())
     if (output.name().empty() || !exists(output.name()))
-      return problem("graph output '" + output.name() +
-                     "' is computed by no node");
+      return problem("no node computes graph output '" + output.name() + "'");
   return Error::success();
 }
 
-/// A cycle of nodes, or nothing. Iterative depth-first search: graphs of deep
-/// networks would overflow the stack.
+/// Finds a cycle of nodes; empty if there is none. The depth-first search is
+/// iterative, since deep networks would overflow the stack.
 SmallVector<int> GraphVerifier::findCycle() const {
   enum State : char { New, Open, Done };
   SmallVector<State> states(graph.node_size(), New);
@@ -174,7 +174,7 @@ SmallVector<int> GraphVerifier::findCycle() const {
 Error GraphVerifier::verifyOrder() const {
   SmallVector<int> cycle = findCycle();
   if (!cycle.empty()) {
-    // Each node of the path needs the next; print in the flow of the data.
+    // Each node of the path depends on the next one, so print it backwards.
     std::string text;
     for (int index : reverse(cycle))
       text += describe(index) + " -> ";

@@ -1,6 +1,6 @@
-//===- Fingerprint.cpp - what the elements of a weight look like ----------===//
+//===- Fingerprint.cpp - summary of a weight's elements -------------------===//
 //
-// Finds candidates for tied weights and proves them.
+// Finds candidates for tied weights, and compares them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ template <typename T> T load(const TensorData &data, int64_t i) {
   return value;
 }
 
-/// The finaliser of SplitMix64: spreads all bits of one element.
+/// Finalizer of SplitMix64. It spreads the bits of one element.
 uint64_t mix(uint64_t bits) {
   bits += 0x9e3779b97f4a7c15;
   bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
@@ -43,8 +43,7 @@ Fingerprint scan(const TensorData &data) {
   return result;
 }
 
-/// Whether the stored elements of two matrices are those of one and its
-/// transpose.
+/// Whether two stored matrices are transposes of each other.
 template <typename Bits>
 bool isTranspose(const TensorData &a, const TensorData &b) {
   int64_t rows = a.shape[a.transposed], columns = a.shape[!a.transposed];

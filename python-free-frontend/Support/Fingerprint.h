@@ -1,7 +1,8 @@
-//===- Fingerprint.h - what the elements of a weight look like --*- C++ -*-===//
+//===- Fingerprint.h - summary of a weight's elements -----------*- C++ -*-===//
 //
-// One pass over a tensor: are its elements all equal, is it a mask, and a hash
-// that is the same for its transpose.
+// Reads a tensor once. Tells whether all elements are equal, whether it looks
+// like a mask, and gives a hash that does not change if the tensor is
+// transposed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,20 +14,23 @@
 namespace dtc::frontend {
 
 struct Fingerprint {
-  /// A sum over elements, so the order does not matter.
+  /// A sum over elements, so their order does not matter.
   uint64_t hash = 0;
+  /// Whether all elements have the same bits.
   bool uniform = true;
-  /// Some element is infinite, or 1e9 and more in magnitude.
+  /// Whether an element is infinite or has a magnitude of 1e9 or more.
   bool huge = false;
-  /// Some element is not a number.
+  /// Whether an element is NaN.
   bool hasNan = false;
 };
 
+/// Summarizes a float tensor.
 Fingerprint fingerprint(const TensorData &data);
 
 enum class Match { None, Equal, Transposed };
 
-/// Compares two float tensors bit by bit.
+/// Compares two float tensors bit by bit. `Transposed`: `b` is the transpose of
+/// `a`, both matrices.
 Match compareElements(const TensorData &a, const TensorData &b);
 
 } // namespace dtc::frontend

@@ -1,6 +1,6 @@
 //===- HostTensor.cpp - a constant tensor known at import -----------------===//
 //
-// Storage, conversion and strided views of constant tensors.
+// Storage, conversion and strided views.
 //
 //===----------------------------------------------------------------------===//
 
@@ -79,7 +79,8 @@ HostTensor HostTensor::fromInts(ArrayRef<int64_t> values) {
   return tensor;
 }
 
-/// A float outside int64_t has no defined conversion.
+/// Converts to the nearest int64_t, since C++ does not define the conversion of
+/// larger floats. NaN becomes 0.
 static int64_t saturate(double value) {
   if (std::isnan(value))
     return 0;
@@ -145,7 +146,7 @@ HostTensor HostTensor::reshaped(ArrayRef<int64_t> shape) const {
 HostTensor HostTensor::cast(DType dtype) const {
   HostTensor result(dtype, dims);
   for (int64_t i = 0; i < count; ++i) {
-    // Bool asks whether the value is zero, before any truncation.
+    // Bool tests the value before any truncation to an integer.
     if (isFloat() && (frontend::isFloat(dtype) || dtype == DType::Bool))
       result.setFloat(i, floats[i]);
     else

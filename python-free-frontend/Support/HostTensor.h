@@ -1,7 +1,7 @@
 //===- HostTensor.h - a constant tensor known at import ---------*- C++ -*-===//
 //
-// Element types of the frontend, tensors whose values are known at import, and
-// the strided views from which most shape operators are made.
+// The element types of the frontend, and tensors whose values are known at
+// import. Most shape operators are strided views of such tensors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,8 @@ namespace dtc::frontend {
 
 using Shape = llvm::SmallVector<int64_t, 4>;
 
-/// The element types that models are imported in, with the table's codes.
+/// The element types that the importer supports. The values are the codes of
+/// dtc/Support/ElementType.h.
 enum class DType {
   F32 = DTC_F32,
   F64 = DTC_F64,
@@ -35,17 +36,18 @@ bool isFloat(DType dtype);
 /// Bytes of one element in ONNX's raw data.
 int64_t byteSize(DType dtype);
 llvm::StringRef toString(DType dtype);
-/// "F32" and the like.
+/// Name of the element type in safetensors: "F32", "I64".
 llvm::StringRef getSafetensorsName(DType dtype);
 std::string toString(llvm::ArrayRef<int64_t> shape);
 
-/// The largest number if there are more elements than that.
+/// Product of the dimensions. Saturates at the largest int64_t.
 int64_t numElements(llvm::ArrayRef<int64_t> shape);
 Shape rowMajorStrides(llvm::ArrayRef<int64_t> shape);
 
-/// Values are kept wide, floats as double and integers as int64_t, and rounded
-/// to `dtype` when stored. For + - * / and sqrt this gives the very result of
-/// float arithmetic, since double has more than twice the bits of a float.
+/// A tensor in host memory, in row-major order. Floats are kept as double and
+/// integers as int64_t; stored values are rounded to `dtype`. For + - * / and
+/// sqrt the result equals that of float arithmetic, since double has more than
+/// twice the bits of a float.
 class HostTensor {
 public:
   HostTensor(DType dtype, llvm::ArrayRef<int64_t> shape);
@@ -62,7 +64,7 @@ public:
   int64_t getInt(int64_t i) const;
   void setFloat(int64_t i, double value);
   void setInt(int64_t i, int64_t value);
-  /// Copies one element, converting it if the types differ.
+  /// Copies one element, and converts it if the types differ.
   void copy(int64_t to, const HostTensor &source, int64_t from);
   bool equal(int64_t i, int64_t j) const;
 
@@ -72,10 +74,10 @@ public:
   /// out[i] = this[offset + sum(i[d] * strides[d])]
   HostTensor view(llvm::ArrayRef<int64_t> shape,
                   llvm::ArrayRef<int64_t> strides, int64_t offset = 0) const;
-  /// NumPy broadcasting to `shape`, which must be compatible.
+  /// Broadcasts as NumPy does. `shape` must be compatible.
   HostTensor broadcast(llvm::ArrayRef<int64_t> shape) const;
   HostTensor transposed(llvm::ArrayRef<int64_t> permutation) const;
-  /// With every dimension along which all values are equal cut to size 1.
+  /// Reduces each dimension along which all values are equal to size 1.
   HostTensor compacted() const;
 
 private:

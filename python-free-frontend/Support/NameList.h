@@ -1,6 +1,6 @@
-//===- NameList.h - the first few names of many -----------------*- C++ -*-===//
+//===- NameList.h - first few names of many ---------------------*- C++ -*-===//
 //
-// For messages about many tensors or nodes at once.
+// Shortens the list of names in a message about many tensors or nodes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +13,7 @@
 
 namespace dtc::frontend {
 
-/// "'a', 'b', 'c', ...".
+/// Formats up to three names: "'a', 'b', 'c', ...".
 inline std::string listFirstNames(llvm::ArrayRef<std::string> names) {
   constexpr size_t limit = 3;
   std::string list;

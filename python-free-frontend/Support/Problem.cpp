@@ -1,6 +1,6 @@
-//===- Problem.cpp - what is wrong with a model, and what to do -----------===//
+//===- Problem.cpp - error with a reason and an advice --------------------===//
 //
-// The error value of the frontend.
+// See Problem.h.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
-//===- Problem.h - what is wrong with a model, and what to do ---*- C++ -*-===//
+//===- Problem.h - error with a reason and an advice ------------*- C++ -*-===//
 //
-// The error value of the frontend: a reason and an advice, so that every
+// The error type of the frontend. It has a reason and an advice, so that a
 // message can say both.
 //
 //===----------------------------------------------------------------------===//
@@ -27,7 +27,7 @@ public:
 
 llvm::Error problem(const llvm::Twine &reason, const llvm::Twine &advice = "");
 
-/// The Problem in `error`, which must hold exactly one.
+/// Extracts the Problem from `error`, which must hold exactly one.
 Problem takeProblem(llvm::Error error);
 
 } // namespace dtc::frontend

@@ -1,7 +1,7 @@
-//===- TensorData.cpp - the bytes of an ONNX tensor -----------------------===//
+//===- TensorData.cpp - bytes of an ONNX tensor ---------------------------===//
 //
-// Finds the elements of a tensor and checks that there are as many as its
-// shape says.
+// Finds the elements of a tensor, and checks that their number matches the
+// shape.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,12 +50,12 @@ bool isFloat16(int onnxType) {
          onnxType == onnx::TensorProto::BFLOAT16;
 }
 
-/// Bytes of an element as ONNX stores it, which may be fewer than `DType` has.
+/// Bytes of one element in the file. It may be less than that of the DType.
 static int64_t storedSize(int onnxType) {
   for (const ElementType &type : elementTypes)
     if (type.onnx == onnxType)
       return type.bytes;
-  llvm_unreachable("only types that toDType knows are stored");
+  llvm_unreachable("toDType refuses all other types");
 }
 
 std::string onnxTypeName(int onnxType) {
@@ -96,7 +96,7 @@ void TensorReader::widen(TensorData &data) {
 
 namespace {
 
-/// The upper half of a float.
+/// The upper 16 bits of a float.
 struct BFloat16 {
   uint16_t bits;
   operator float() const { return bit_cast<float>(uint32_t(bits) << 16); }
@@ -125,14 +125,14 @@ void TensorReader::widen(int onnxType, TensorData &data) {
   }
 }
 
-/// A link may lead out of the model's folder, to files that are not the
-/// model's. Caches have links for model and data, to files of one folder.
+/// Checks that a link stays inside of the model's folder. Download caches have
+/// links for both the model and its data, which lead to files of one folder.
 Error TensorReader::checkInside(StringRef path) const {
   SmallString<128> place, root, model;
   if (sys::fs::real_path(path, place) ||
       sys::fs::real_path(folder.empty() ? "." : folder, root) ||
       sys::fs::real_path(modelPath, model))
-    return Error::success(); // reading says why
+    return Error::success(); // the reader reports the missing file
   auto isIn = [&](StringRef folder) {
     return StringRef(place).starts_with(folder) &&
            (folder == "/" || place[folder.size()] == '/');
@@ -177,7 +177,7 @@ Error TensorReader::readExternal(const onnx::TensorProto &tensor,
       continue;
     }
     if (key != "offset" && key != "length")
-      continue; // checksum and the like
+      continue; // such as the checksum
     uint64_t number;
     if (value.getAsInteger(10, number))
       return problem("external data of '" + tensor.name() + "' has " + key +
@@ -190,7 +190,7 @@ Error TensorReader::readExternal(const onnx::TensorProto &tensor,
   if (location.empty())
     return problem("external data of '" + tensor.name() +
                    "' names no file (no 'location')");
-  // The file system would read no further than to the NUL.
+  // The file system would ignore all characters after the NUL.
   if (location.contains('\0'))
     return problem("external data of '" + tensor.name() +
                        "' names a file with a NUL in its name",
@@ -204,13 +204,14 @@ Error TensorReader::readExternal(const onnx::TensorProto &tensor,
   if (!file)
     return file.takeError();
   if (offset > file->size() || length.value_or(0) > file->size() - offset)
-    return problem("external data of '" + tensor.name() + "' is " +
+    return problem("external data of '" + tensor.name() + "' needs " +
                        (length ? Twine(*length) : Twine("all")) +
-                       " bytes from " + Twine(offset) + " on of '" + location +
-                       "', which has " + Twine(file->size()) + " bytes",
+                       " bytes from offset " + Twine(offset) + " of '" +
+                       location + "', which has " + Twine(file->size()) +
+                       " bytes",
                    "the file is truncated or belongs to another model");
   data.bytes = file->slice(offset, length.value_or(file->size() - offset));
-  // Without a length the tensor takes what it needs.
+  // Without a length, the shape says how many bytes belong to the tensor.
   uint64_t needed = numElements(data.shape) * storedSize(tensor.data_type());
   if (!length && data.bytes.size() > needed)
     data.bytes = data.bytes.take_front(needed);
@@ -229,7 +230,7 @@ Expected<TensorData> TensorReader::read(const onnx::TensorProto &tensor) {
                        onnxTypeName(tensor.data_type()),
                    supportedTypes);
   data.dtype = *dtype;
-  // Bounds the count so that no product below overflows.
+  // Limits the number of elements, so that the products below cannot overflow.
   int64_t count = 1;
   for (int64_t dim : tensor.dims()) {
     if (dim < 0 || dim > maxElements || (dim && count > maxElements / dim))

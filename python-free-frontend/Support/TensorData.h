@@ -1,10 +1,10 @@
-//===- TensorData.h - the bytes of an ONNX tensor ---------------*- C++ -*-===//
+//===- TensorData.h - bytes of an ONNX tensor -------------------*- C++ -*-===//
 //
-// Where the elements of an initializer lie: in the protobuf, raw or typed, or
-// in an external file, which is memory-mapped.
+// Finds the elements of an initializer: in the protobuf (raw or typed), or in
+// an external file, which is memory-mapped.
 //
-// Support/ has tensors whose values are known and errors that give advice. It
-// includes nothing else of the importer.
+// Support/ has constant tensors and errors that give advice. It includes no
+// other folder of the importer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,26 +24,30 @@
 
 namespace dtc::frontend {
 
-/// Little-endian elements in row-major order; null data when the model states
-/// type and shape only.
+/// Little-endian elements in row-major order.
 struct TensorData {
   DType dtype;
   Shape shape;
   llvm::ArrayRef<char> bytes;
+  /// False if the model states only type and shape.
   bool hasData = true;
-  /// The elements are stored as those of the transpose, a matrix.
+  /// Whether `bytes` holds the transpose of the tensor, a matrix.
   bool transposed = false;
-  /// Set when the bytes are those of an external file.
+  /// The external file that `bytes` maps, and the offset in it. Empty if the
+  /// elements are inside of the model file.
   std::string file;
   uint64_t offset = 0;
 };
 
-/// Reads tensors of one model and keeps alive what they point into.
+/// Reads the tensors of one model, and keeps the memory alive that they point
+/// into.
 class TensorReader {
 public:
-  /// External files lie relative to the folder of `modelPath`.
+  /// Paths of external files are relative to the folder of `modelPath`.
   explicit TensorReader(llvm::StringRef modelPath);
 
+  /// Errors: an element type that dtc does not support, bytes that do not match
+  /// the shape, an external file that cannot be read.
   llvm::Expected<TensorData> read(const onnx::TensorProto &tensor);
 
   using Owners = std::vector<std::shared_ptr<const void>>;
@@ -55,7 +59,7 @@ private:
   llvm::Expected<llvm::ArrayRef<char>> mapFile(llvm::StringRef location);
   template <typename T, typename Field>
   void copyTyped(const Field &field, TensorData &data);
-  /// Gives elements of fewer bits, or without a sign, those of their `DType`.
+  /// Converts elements of narrow and unsigned types to those of their `DType`.
   void widen(int onnxType, TensorData &data);
   template <typename From, typename To> void widen(TensorData &data);
 
@@ -64,26 +68,28 @@ private:
   Owners alive;
 };
 
-/// The element type, or nothing when the frontend does not support it. Integers
-/// of fewer bits than 32, and those without a sign, become wider ones: they
-/// index or are cast, and arithmetic on them does not wrap around. Floats of 16
-/// bits become f32: they say how the file was stored, and --precision says how
-/// the model is trained.
+/// Maps an ONNX element type to that of the frontend; nothing if it is not
+/// supported. Integers of less than 32 bits and unsigned integers become wider
+/// ones: models use them as indices or cast them, so no arithmetic wraps
+/// around. Floats of 16 bits become f32: the file's type says how it was
+/// stored, and --precision says how the model is trained.
 std::optional<DType> toDType(int onnxType);
 bool isFloat16(int onnxType);
-/// False for null.
+/// False if `tensor` is null.
 bool isFloatTensor(const onnx::TensorProto *tensor);
 llvm::SmallVector<int64_t> dimsOf(const onnx::TensorProto &tensor);
-/// The advice where a type is not supported.
+/// The advice of errors about element types.
 inline constexpr llvm::StringLiteral supportedTypes =
-    "supported are FLOAT, FLOAT16, BFLOAT16, DOUBLE, BOOL, and integers of up "
-    "to 32 bits and INT64; convert the model";
-/// "FLOAT16" and the like.
+    "supported are FLOAT, FLOAT16, BFLOAT16, DOUBLE, BOOL, INT64 and integers "
+    "of up to 32 bits; convert the model";
+/// Name of an ONNX element type: "FLOAT16".
 std::string onnxTypeName(int onnxType);
 
+/// Copies the elements. Needs `data.hasData`.
 HostTensor toHostTensor(const TensorData &data);
 
-/// The bytes of a tensor that is stored as its transpose, in its own order.
+/// Copies the bytes of a tensor that is stored as its transpose into row-major
+/// order.
 std::vector<char> toOwnOrder(const TensorData &data);
 
 } // namespace dtc::frontend

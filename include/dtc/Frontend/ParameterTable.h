@@ -1,8 +1,8 @@
-//===- ParameterTable.h - the weights beside the IR -------------*- C++ -*-===//
+//===- ParameterTable.h - weights beside the IR -----------------*- C++ -*-===//
 //
-// Weights never enter the IR: the importer returns this table with the module,
-// one entry per argument with `dtc.parameter`. Elements stay where the model
-// has them, memory-mapped or in the parsed protobuf.
+// Weights never enter the IR. The importer returns this table with the module:
+// one entry for each argument that has `dtc.parameter`. The elements are not
+// copied: they stay in the memory-mapped file or in the parsed protobuf.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,8 +24,8 @@ namespace dtc {
 enum class ParameterType { F32, F64 };
 
 struct Parameter {
-  /// A tensor of the ONNX model that is this parameter. Tied tensors are
-  /// several; a transposed one holds the two dimensions in reverse.
+  /// A tensor of the ONNX model that holds this parameter. A tied parameter has
+  /// several. `transposed`: the tensor has the two dimensions in reverse order.
   struct Source {
     std::string name;
     bool transposed = false;
@@ -35,32 +35,35 @@ struct Parameter {
   std::string name;
   ParameterType dtype = ParameterType::F32;
   llvm::SmallVector<int64_t, 4> shape;
-  /// False when the model states type and shape only: `--init` sets it.
+  /// False if the model states only type and shape. `--init` sets it.
   bool hasData = true;
-  /// False if the model says that it requires no gradient.
+  /// False if the model says that the parameter needs no gradient.
   bool isTrained = true;
   /// Little-endian elements in row-major order.
   llvm::ArrayRef<char> bytes;
-  /// The elements are stored as those of the transpose, a matrix.
+  /// Whether `bytes` holds the transpose of the parameter, a matrix.
   bool transposed = false;
-  /// The external file that `bytes` map, and where in it; else empty.
+  /// The external file that `bytes` maps, and the offset in it. Empty if the
+  /// elements are inside of the model file.
   std::string file;
   uint64_t offset = 0;
-  /// The first is the one whose elements `bytes` are.
+  /// `bytes` holds the elements of the first one.
   llvm::SmallVector<Source, 1> sources;
-  /// Other names of it in the state dict of the model, as tied tensors have.
+  /// Other names of the parameter in the model's state dict. Tied tensors have
+  /// several names.
   std::vector<std::string> aliases;
 
+  /// Size of all elements in bytes.
   uint64_t byteSize() const;
   /// Whether an element is NaN or infinite.
   bool hasNotFinite() const;
 };
 
-/// A tensor of the model's state dict that is not trained, nor in the IR:
-/// programs save it with the weights.
+/// A tensor of the model's state dict that is neither trained nor in the IR.
+/// Programs save it together with the weights.
 struct Buffer {
   std::string name;
-  /// As safetensors names it: "F32", "I64".
+  /// Name of the element type in safetensors: "F32", "I64".
   llvm::StringRef dtype;
   llvm::SmallVector<int64_t, 4> shape;
   llvm::ArrayRef<char> bytes;
@@ -69,14 +72,15 @@ struct Buffer {
 struct ParameterTable {
   std::vector<Parameter> parameters;
   std::vector<Buffer> buffers;
-  /// What `bytes` point into.
+  /// Memory that `bytes` point into.
   std::vector<std::shared_ptr<const void>> owners;
 
+  /// The parameter of this name; null if there is none.
   const Parameter *find(llvm::StringRef name) const;
 };
 
-/// Writes the parameters that have data and the buffers as a safetensors file,
-/// streaming.
+/// Streams a safetensors file with the buffers and all parameters that have
+/// data.
 void writeSafetensors(llvm::raw_ostream &os, const ParameterTable &table);
 
 } // namespace dtc
