@@ -1,6 +1,7 @@
 //===- Sequences.cpp - lists of tensors -----------------------------------===//
 //
-// See Sequences.h. PyTorch's chunk, split and unbind are exported with them.
+// See Sequences.h. PyTorch's exporters use sequences for chunk, split and
+// unbind.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,8 +57,8 @@ Expected<size_t> Sequences::position(const Call &call, unsigned i, size_t size,
   return found < 0 ? found + count : found;
 }
 
-/// A Split, and a Squeeze of each part where parts are of size 1 and lose the
-/// dimension.
+/// Becomes a Split. If parts have size 1 and lose the dimension, a Squeeze of
+/// each part follows.
 Error Sequences::split(const Call &call, Nodes &nodes) {
   auto axis = normalizeAxis(call.getInt("axis", 0), call.rank(0));
   if (!axis)
@@ -74,7 +75,7 @@ Error Sequences::split(const Call &call, Nodes &nodes) {
       part = (*given)->getInt(0);
   }
   if (part < 1)
-    return problem("splits into parts of " + Twine(part) +
+    return problem("splits a tensor into parts of size " + Twine(part) +
                    ", expected at least 1");
   if (sizes.empty())
     for (int64_t start = 0; start < size; start += part)
@@ -120,7 +121,7 @@ Error Sequences::concat(const Call &call, Nodes &nodes) {
     node.add_input(single.output(0));
   }
   if (node.input().empty())
-    return problem("joins an empty sequence");
+    return problem("concatenates an empty sequence");
   addInt(node, "axis", axis);
   node.add_output(name);
   nodes.push_back(node);
@@ -138,11 +139,11 @@ Error Sequences::at(const Call &call, Nodes &nodes) {
   return Error::success();
 }
 
-/// SequenceInsert and SequenceErase.
+/// Runs SequenceInsert and SequenceErase.
 Error Sequences::edit(const Call &call) {
   Names names = list(call);
   bool inserts = call.node.op_type() == "SequenceInsert";
-  // After the last, or the last.
+  // Without a position, insert after the last element, or erase the last one.
   size_t places = names.size() + inserts;
   auto found = position(call, inserts ? 2 : 1, places, int64_t(places) - 1);
   if (!found)

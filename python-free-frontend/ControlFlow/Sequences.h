@@ -1,7 +1,7 @@
 //===- Sequences.h - lists of tensors ---------------------------*- C++ -*-===//
 //
-// A sequence exists at import only: a list of names. Operators on sequences
-// become nodes on the tensors that they take or give.
+// A sequence exists only at import: it is a list of names. Operators on
+// sequences become nodes on the tensors that they read or write.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,14 +17,15 @@
 
 namespace dtc::frontend {
 
+/// The sequences of a model, by name.
 class Sequences {
 public:
-  /// Whether `node` takes or gives a sequence, and becomes others.
+  /// Whether `node` reads or writes a sequence, and so becomes other nodes.
   bool handles(const onnx::NodeProto &node) const;
   bool contains(llvm::StringRef name) const { return lists.contains(name); }
 
-  /// The nodes that `call` becomes. Operands that are sequences are not
-  /// `present`.
+  /// Returns the nodes that replace `call`. Operands that are sequences have
+  /// `present` false.
   llvm::Expected<std::vector<onnx::NodeProto>> expand(const Call &call);
 
 private:
@@ -36,7 +37,7 @@ private:
   llvm::Error concat(const Call &call, Nodes &nodes);
   llvm::Error at(const Call &call, Nodes &nodes);
   llvm::Error edit(const Call &call);
-  /// Operand `i` as a position in a list of `size`.
+  /// Reads operand `i` as a position in a list of `size` elements.
   llvm::Expected<size_t> position(const Call &call, unsigned i, size_t size,
                                   int64_t otherwise) const;
   const Names &list(const Call &call) const;

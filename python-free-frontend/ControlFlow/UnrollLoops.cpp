@@ -1,4 +1,4 @@
-//===- UnrollLoops.cpp - the rounds of Loop and Scan ----------------------===//
+//===- UnrollLoops.cpp - iterations of Loop and Scan ----------------------===//
 //
 // See UnrollLoops.h.
 //
@@ -42,9 +42,9 @@ onnx::NodeProto makeTrue(const std::string &name) {
 }
 } // namespace
 
-/// Loop(rounds, condition, carried...): both of the first may be left out. What
-/// the body says of going on counts without the second, too, as in ONNX
-/// Runtime.
+/// Loop(iterations, condition, carried...). Both of the first two operands may
+/// be missing. The condition that the body returns counts even if the second
+/// operand is missing, as in ONNX Runtime.
 Error Unroller::readLoop() {
   maxRounds = std::numeric_limits<int64_t>::max();
   if (call.hasOperand(0)) {
@@ -85,12 +85,13 @@ Expected<std::vector<Unroller::List>> Unroller::readLists(StringRef direction,
   return lists;
 }
 
-/// Scan(carried..., lists...): a round for each element of the lists.
+/// Scan(carried..., lists...). It has an iteration for each element of the
+/// lists.
 Error Unroller::readScan() {
   int64_t numLists = call.getInt("num_scan_inputs", 0);
   int64_t numCarried = call.node.input_size() - numLists;
   if (numLists < 1 || numCarried < 0)
-    return problem("has " + Twine(numLists) + " lists among " +
+    return problem("scans " + Twine(numLists) + " lists, but has " +
                        Twine(call.node.input_size()) + " operands",
                    notValid);
   for (int64_t i = 0; i < numCarried; ++i)
@@ -107,8 +108,8 @@ Error Unroller::readScan() {
     list.axis = *axis;
     int64_t size = call.shape(operand)[*axis];
     if (i > 0 && size != maxRounds)
-      return problem("reads lists of " + Twine(maxRounds) + " and " +
-                         Twine(size) + " elements",
+      return problem("scans lists of different lengths, " + Twine(maxRounds) +
+                         " and " + Twine(size),
                      notValid);
     maxRounds = size;
   }
@@ -197,8 +198,8 @@ Expected<std::vector<onnx::NodeProto>> Unroller::makeResults() const {
     List list = results[i - carried.size()];
     std::vector<std::string> parts = elements[i - carried.size()];
     if (parts.empty())
-      return problem("has no round, and so nothing to join to its output " +
-                     Twine(i));
+      return problem("has no iteration, so its output " + Twine(i) +
+                     " would be an empty list");
     if (list.isReversed)
       std::reverse(parts.begin(), parts.end());
     onnx::NodeProto join;

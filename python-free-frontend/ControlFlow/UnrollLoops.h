@@ -1,7 +1,8 @@
-//===- UnrollLoops.h - the rounds of Loop and Scan --------------*- C++ -*-===//
+//===- UnrollLoops.h - iterations of Loop and Scan --------------*- C++ -*-===//
 //
-// A loop whose rounds are counted at import becomes the nodes of its rounds,
-// one after another: what a round gives the next is a name.
+// A loop whose number of iterations is known at import becomes the nodes of its
+// iterations, one after another. An iteration reads the values of the one
+// before it by name.
 //
 // ControlFlow/ replaces loops and sequences by plain nodes. May include Ops/,
 // Shapes/, File/ and Support/.
@@ -18,26 +19,27 @@
 
 namespace dtc::frontend {
 
+/// Writes the nodes of a loop, one iteration at a time.
 class Unroller {
 public:
   static bool isLoop(llvm::StringRef op) {
     return op == "Loop" || op == "Scan";
   }
 
-  /// Reads a Loop or a Scan, whose nodes get names that begin with `prefix`.
+  /// Reads a Loop or a Scan. The names of new nodes begin with `prefix`.
   static llvm::Expected<Unroller> read(const Call &call, std::string prefix);
 
-  /// How many rounds there are if no condition ends them before.
+  /// Number of iterations if no condition ends the loop earlier.
   int64_t getMaxRounds() const { return maxRounds; }
-  /// The value that says whether another round follows; empty if all do.
+  /// The value that says whether another iteration follows; empty if all do.
   const std::string &getCondition() const { return condition; }
-  /// The nodes of the next round.
+  /// Returns the nodes of the next iteration.
   std::vector<onnx::NodeProto> makeRound();
-  /// The nodes that give the results of the loop their names.
+  /// Returns nodes that give the results of the loop their names.
   llvm::Expected<std::vector<onnx::NodeProto>> makeResults() const;
 
 private:
-  /// Elements that a Scan reads or writes one by one, and along which axis.
+  /// A list that a Scan reads or writes element by element, along `axis`.
   struct List {
     int64_t axis = 0;
     bool isReversed = false;
@@ -58,10 +60,10 @@ private:
   const onnx::GraphProto *body = nullptr;
   int64_t maxRounds = 0, rounds = 0;
   std::string condition;
-  /// Values that go from round to round, by their names now.
+  /// Names of the values that the next iteration reads.
   std::vector<std::string> carried;
   std::vector<List> sources, results;
-  /// What all rounds so far gave of each result list.
+  /// Values of all iterations so far, for each result list.
   std::vector<std::vector<std::string>> elements;
 };
 

@@ -43,7 +43,7 @@ double relu(double x) { return x > 0 || std::isnan(x) ? x : 0; }
 double negate(double x) { return -x; }
 double sign(double x) { return (x > 0) - (x < 0); }
 double absolute(double x) { return std::fabs(x); }
-/// Halves to even, the default rounding of the machine.
+/// Rounds halves to even, which is the default mode of the machine.
 double roundEven(double x) { return std::nearbyint(x); }
 int64_t negateInt(int64_t x) { return -uint64_t(x); }
 int64_t signInt(int64_t x) { return (x > 0) - (x < 0); }
@@ -81,7 +81,7 @@ Expected<HostTensor> zip(DType dtype, const HostTensor &a, const HostTensor &b,
   return result;
 }
 
-/// Folds all operands with a function for floats and one for integers.
+/// Folds all operands with one function for floats and one for integers.
 template <double (*f)(double, double), int64_t (*g)(int64_t, int64_t)>
 Expected<Values> arithmetic(const Call &call) {
   HostTensor result = in(call, 0);
@@ -101,7 +101,7 @@ Expected<Values> arithmetic(const Call &call) {
   return Values{result};
 }
 
-// Integers wrap around as in two's complement.
+// Integers wrap around in two's complement.
 double add(double a, double b) { return a + b; }
 int64_t addInt(int64_t a, int64_t b) { return uint64_t(a) + uint64_t(b); }
 double subtract(double a, double b) { return a - b; }
@@ -147,7 +147,7 @@ Expected<Values> evaluateMod(const Call &call) {
               return;
             }
             int64_t y = b.getInt(i), rest = y == -1 ? 0 : a.getInt(i) % y;
-            // Without fmod the sign is that of the divisor.
+            // Without fmod, the result has the sign of the divisor.
             out.setInt(i, !truncated && rest && (rest < 0) != (y < 0) ? rest + y
                                                                       : rest);
           });
@@ -212,7 +212,7 @@ Expected<Values> evaluateWhere(const Call &call) {
   return Values{result};
 }
 
-/// Before opset 11 bounds are attributes.
+/// Before opset 11 the bounds are attributes.
 Expected<Values> evaluateClip(const Call &call) {
   if (Error error = call.requireScalars({1, 2}))
     return std::move(error);

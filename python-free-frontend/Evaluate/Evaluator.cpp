@@ -1,6 +1,6 @@
 //===- Evaluator.cpp - constant folding of ONNX operators -----------------===//
 //
-// The table of operators that can be computed at import.
+// Collects the operators that can be computed at import.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ Evaluator::Evaluator() {
 bool Evaluator::canEvaluate(const Call &call) const {
   StringRef op = call.node.op_type();
   ArrayRef<Operand> operands = call.operands;
-  // Of others it needs the types.
+  // These operators need only the types of their operands.
   if (op == "Shape" || op == "Size" || op == "EyeLike")
     operands = {};
   if (op == "CastLike")

@@ -1,7 +1,7 @@
 //===- Evaluator.h - constant folding of ONNX operators ---------*- C++ -*-===//
 //
-// Computes a node whose operands are all known, so that the shape arithmetic
-// of exporters never reaches the IR.
+// Computes nodes whose operands are all known. So the shape arithmetic of
+// exporters never reaches the IR.
 //
 // In:  a node whose operands are all known.
 // Out: the values of its results.
@@ -21,14 +21,16 @@ namespace dtc::frontend {
 using Values = llvm::SmallVector<HostTensor, 1>;
 using EvaluateFn = llvm::Expected<Values> (*)(const Call &);
 
+/// Computes nodes at import.
 class Evaluator {
 public:
   Evaluator();
   bool supports(llvm::StringRef op) const { return table.contains(op); }
-  /// Whether the operator can be computed, and all operands whose values it
-  /// needs are constant.
+  /// Whether the evaluator has the operator, and all operands that it needs are
+  /// constant.
   bool canEvaluate(const Call &call) const;
-  /// One value per output.
+  /// Computes the results of the node, one for each output. An error if the
+  /// node is not valid.
   llvm::Expected<Values> evaluate(const Call &call) const;
 
 private:

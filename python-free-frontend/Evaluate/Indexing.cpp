@@ -1,6 +1,6 @@
 //===- Indexing.cpp - lookups at import -----------------------------------===//
 //
-// Operators whose operands are indices, or whose results are.
+// Operators that read or return indices.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,8 +47,8 @@ Expected<Values> evaluateGather(const Call &call) {
   return Values{result};
 }
 
-/// Where in the data the element lies that an index names along the axis, and
-/// by its own place along all other dimensions.
+/// Finds the element of the data that index `i` names. The index replaces its
+/// own position along `axis`; all other positions are its own.
 Expected<int64_t> findElement(const Call &call, int64_t i, int64_t axis) {
   Shape strides = rowMajorStrides(call.shape(0));
   Shape own = rowMajorStrides(call.shape(1));
@@ -80,10 +80,9 @@ Expected<Values> evaluateGatherElements(const Call &call) {
   return Values{result};
 }
 
-/// Combines an element with an update as attribute `reduction` says; the
-/// values are floats or integers alike.
+/// Combines an element with an update by attribute `reduction`.
 template <typename T> T combine(StringRef reduction, T old, T update) {
-  // Integers wrap around as in two's complement.
+  // Integers wrap around in two's complement.
   using Wrapping =
       std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
                          std::common_type<T>>;
@@ -96,7 +95,7 @@ template <typename T> T combine(StringRef reduction, T old, T update) {
       .Default(update);
 }
 
-/// Combines an element with one of the updates.
+/// Combines an element of `result` with an element of `updates`.
 void put(HostTensor &result, int64_t to, const HostTensor &updates,
          int64_t from, StringRef reduction) {
   if (result.isFloat())
@@ -210,7 +209,7 @@ Expected<Values> evaluateCumSum(const Call &call) {
   int64_t stride = rowMajorStrides(call.shape(0))[*axis];
   for (int64_t base = 0; base < x.size(); ++base) {
     if (base / stride % dim)
-      continue; // not the first of its row
+      continue; // not the first one of its row
     HostTensor sum(x.dtype(), {});
     for (int64_t k = 0; k < dim; ++k) {
       int64_t i = base + (reverse ? dim - 1 - k : k) * stride;

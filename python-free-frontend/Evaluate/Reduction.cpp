@@ -17,7 +17,7 @@ using namespace llvm;
 namespace dtc::frontend {
 
 namespace {
-/// The reduced dimensions of the only operand as the last of two.
+/// The operand as a matrix whose last dimension has the reduced ones.
 struct Rows {
   Shape shape;
   HostTensor values;
@@ -41,9 +41,9 @@ Expected<Rows> gatherRows(const Call &call) {
               count, length};
 }
 
-// Sums run in double: at least as exact as any order of float additions.
+// Sums in double, which is at least as exact as any order of float additions.
 double add(double a, double b) { return a + b; }
-// Integers wrap around as in two's complement.
+// Integers wrap around in two's complement.
 int64_t addInt(int64_t a, int64_t b) { return uint64_t(a) + uint64_t(b); }
 double multiply(double a, double b) { return a * b; }
 int64_t multiplyInt(int64_t a, int64_t b) { return uint64_t(a) * uint64_t(b); }

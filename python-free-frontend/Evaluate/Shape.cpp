@@ -108,7 +108,7 @@ Expected<Values> evaluateTile(const Call &call) {
   Expected<Shape> repeats = tileRepeats(call);
   if (!repeats)
     return repeats.takeError();
-  // A dimension is a pair (repetition, index) of which the first is a stride 0.
+  // Split each dimension into (repetition, index). The repetition has stride 0.
   Shape pairs, strides, shape, own = rowMajorStrides(call.shape(0));
   for (int64_t d = 0; d < call.rank(0); ++d) {
     pairs.append({(*repeats)[d], call.shape(0)[d]});
@@ -192,7 +192,7 @@ Expected<Values> evaluateRange(const Call &call) {
     return problem("delta is 0");
   double count = std::ceil((in(call, 1).getFloat(0) - first) / step);
   if (std::isnan(count))
-    return problem("start, limit or delta is no number");
+    return problem("start, limit or delta is not a number");
   int64_t size = std::clamp(count, 0.0, 1e15);
   if (Error error = requireFoldable({size}))
     return std::move(error);

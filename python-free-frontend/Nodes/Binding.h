@@ -1,4 +1,4 @@
-//===- Binding.h - what names of a model stand for --------------*- C++ -*-===//
+//===- Binding.h - value of a name of the model -----------------*- C++ -*-===//
 
 #ifndef DTC_FRONTEND_NODES_BINDING_H
 #define DTC_FRONTEND_NODES_BINDING_H
@@ -14,12 +14,12 @@
 
 namespace dtc::frontend {
 
-/// A name of the model: a constant, a parameter, or an IR value.
+/// The value of a name: a constant, a parameter, or an IR value.
 struct Binding {
   DType dtype = DType::F32;
   Shape shape;
   std::shared_ptr<const HostTensor> constant;
-  /// Null for a constant or parameter that no op has used yet.
+  /// Null if no op has used the constant or parameter yet.
   mlir::Value value;
   std::optional<ParameterUse> parameter;
   std::optional<Selection> selection;

@@ -33,7 +33,8 @@ Value ForwardFunction::addData(StringRef name, mlir::RankedTensorType type,
   attributes.push_back(builder.getDictionaryAttr(
       builder.getNamedAttr(attr::input, builder.getStringAttr(name))));
   mlir::Location loc = mlir::NameLoc::get(builder.getStringAttr(name));
-  if (batchDim == 0 || batchDim >= type.getRank()) // the latter is an issue
+  if (batchDim == 0 ||
+      batchDim >= type.getRank()) // a later check reports the latter
     return getBody().addArgument(type, loc);
   SmallVector<int64_t> shape(type.getShape());
   auto batch = shape.begin() + batchDim;
@@ -43,7 +44,7 @@ Value ForwardFunction::addData(StringRef name, mlir::RankedTensorType type,
     samples += ", " + std::to_string(size);
   report.notes.push_back("the batch is dimension " + std::to_string(batchDim) +
                          " of input '" + name.str() +
-                         "': data have it first, as " + samples + "]");
+                         "', but data have it first, as " + samples + "]");
   Value data = getBody().addArgument(type.clone(shape), loc);
   SmallVector<int64_t> order;
   for (int64_t dim = 0; dim < type.getRank(); ++dim)
@@ -56,7 +57,7 @@ Value ForwardFunction::addInput(StringRef kind, mlir::Type type) {
   while (inputNames.contains(name))
     name += '_';
   mlir::Location loc = mlir::NameLoc::get(builder.getStringAttr(name));
-  // Parameters come last.
+  // Parameters are the last arguments.
   unsigned position = getBody().getNumArguments() - parameters.size();
   attributes.insert(
       attributes.begin() + position,
@@ -93,10 +94,10 @@ void ForwardFunction::eraseUnusedArguments() {
       continue;
     auto name = attributes[i].getAs<mlir::StringAttr>(attr::input);
     if (attributes[i].contains(attr::kind)) {
-      // Seed or step of random numbers that nothing reads.
+      // A seed or step for random numbers that nothing reads.
     } else if (name)
-      report.notes.push_back("input '" + name.str() +
-                             "' has no influence on any output: left out");
+      report.notes.push_back("dtc leaves out input '" + name.str() +
+                             "', which does not influence any output");
     else
       parameters.erase(parameters.begin() +
                        (i + parameters.size() - body.getNumArguments()));

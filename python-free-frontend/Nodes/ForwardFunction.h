@@ -1,7 +1,7 @@
 //===- ForwardFunction.h - the function that an import builds ---*- C++ -*-===//
 //
-// @forward, with its arguments: data of the model, inputs that programs fill
-// (seed and step), and parameters, in this order.
+// Builds @forward. Its arguments are, in this order: data of the model, inputs
+// that programs fill (seed and step), and parameters.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,30 +16,32 @@
 
 namespace dtc::frontend {
 
+/// The function under construction.
 class ForwardFunction {
 public:
   ForwardFunction(mlir::MLIRContext &context, ImportReport &report)
       : builder(&context), report(report) {}
 
-  /// Creates an empty function in a module that is called like the file.
+  /// Creates an empty function in a module that is named after the file.
   void create(llvm::StringRef path);
 
   mlir::OpBuilder &getBuilder() { return builder; }
   mlir::Block &getBody() { return function.getBody().front(); }
 
-  /// An argument for data of the shape that the model's input has, and the
-  /// value that is that input. Data have the batch first, the model has it as
-  /// `batchDim`.
+  /// Adds an argument for an input of the model, and returns the value of that
+  /// input. Data have the batch as their first dimension, the model has it as
+  /// dimension `batchDim`.
   mlir::Value addData(llvm::StringRef name, mlir::RankedTensorType type,
                       int64_t batchDim);
-  /// An argument that programs fill: "seed" or "step".
+  /// Adds an argument that programs fill: "seed" or "step".
   mlir::Value addInput(llvm::StringRef kind, mlir::Type type);
   mlir::Value addParameter(const Parameter &parameter, mlir::Type elementType);
-  /// Names of the model's inputs, which no other argument gets.
+  /// Names of the model's inputs. Other arguments get other names.
   llvm::StringSet<> inputNames;
 
-  /// Returns results, erases what they do not depend on, and hands out the
-  /// module. The report gets the parameters in order of their arguments.
+  /// Adds the return op, erases all ops that no result depends on, and returns
+  /// the module. The report gets the used parameters in order of their
+  /// arguments.
   mlir::OwningOpRef<mlir::ModuleOp>
   finish(llvm::ArrayRef<mlir::Value> results,
          llvm::ArrayRef<llvm::StringRef> names);
@@ -52,9 +54,9 @@ private:
   ImportReport &report;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::func::FuncOp function;
-  /// One for each argument, in order.
+  /// Attributes of each argument, in order.
   llvm::SmallVector<mlir::DictionaryAttr> attributes;
-  /// Those that have arguments, in order of these.
+  /// Parameters that have an argument, in order of the arguments.
   std::vector<Parameter> parameters;
 };
 

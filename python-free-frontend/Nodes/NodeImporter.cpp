@@ -1,8 +1,8 @@
 //===- NodeImporter.cpp - from nodes to values ----------------------------===//
 //
-// A node whose operands are known is computed; any other becomes dtc ops. A
-// node that fails makes its results unknown, and what depends on them is passed
-// over, so that one run reports everything.
+// The evaluator computes a node whose operands are known. All other nodes
+// become dtc ops. If a node fails, its results stay unknown, and the nodes that
+// depend on them are skipped. So one run reports all errors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -87,8 +87,9 @@ bool NodeImporter::readOperands(Call &call) const {
 // Nodes that become other nodes
 //===----------------------------------------------------------------------===//
 
-/// The beginning of names of an inner graph's nodes. Nodes of several rounds,
-/// and nodes without a name, may be called the same.
+/// Makes a prefix for the names of an inner graph's nodes. The prefix is
+/// unique, since nodes of several iterations and nodes without names may have
+/// equal names.
 std::string NodeImporter::makePrefix(const onnx::NodeProto &node, int index) {
   std::string name = nodeName(node, index), prefix = name;
   for (int64_t number = 1; !prefixes.insert(prefix).second; ++number)
@@ -96,17 +97,18 @@ std::string NodeImporter::makePrefix(const onnx::NodeProto &node, int index) {
   return prefix;
 }
 
-/// The nodes of the branch that is taken.
+/// Imports the branch that the condition takes.
 Error NodeImporter::importBranch(const Call &call, int index) {
   auto condition = call.constant(0, "cond");
   if (!condition) {
     if (!call.getInt(annotation::embeddingBag, 0))
       return condition.takeError();
     consumeError(condition.takeError());
-    return problem("is of an EmbeddingBag with padding_idx, which leaves out "
-                   "rows by its input",
-                   "look up with nn.Embedding, and sum the rows times a mask "
-                   "that is 0 for padding");
+    return problem(
+        "is part of an EmbeddingBag with padding_idx, which skips "
+        "rows that depend on its input",
+        "use nn.Embedding, multiply its rows by a mask that is 0 for "
+        "padding, and sum them");
   }
   if (Error error = call.requireScalars({0}))
     return error;
@@ -121,15 +123,15 @@ Error NodeImporter::importBranch(const Call &call, int index) {
   return Error::success();
 }
 
-/// Whether a loop has another round.
+/// Whether the loop has another iteration.
 Expected<bool> NodeImporter::goesOn(const Unroller &loop) const {
   if (loop.getCondition().empty())
     return true;
   auto condition = bindings.find(loop.getCondition());
   if (condition == bindings.end() || !condition->second.constant ||
       condition->second.selection)
-    return problem("how long it goes on is computed at run time",
-                   "give it a number of rounds that is known at export");
+    return problem("the number of iterations is computed at run time",
+                   "use a number of iterations that is known at export");
   if (condition->second.constant->size() != 1)
     return problem("has a condition of shape " +
                        toString(condition->second.shape) +
@@ -138,7 +140,7 @@ Expected<bool> NodeImporter::goesOn(const Unroller &loop) const {
   return condition->second.constant->getInt(0) != 0;
 }
 
-/// The nodes of all rounds.
+/// Imports the nodes of all iterations.
 Error NodeImporter::importLoop(const Call &call, int index) {
   constexpr int64_t most = 4096, mostOfAll = 16384;
   Expected<Unroller> loop = Unroller::read(call, makePrefix(call.node, index));
@@ -152,9 +154,10 @@ Error NodeImporter::importLoop(const Call &call, int index) {
     if (!*follows)
       break;
     if (round == most || ++rounds > mostOfAll)
-      return problem("has more than " + Twine(most) + " rounds, or more than " +
-                         Twine(mostOfAll) + " with those of other loops",
-                     "compute them at once in the model");
+      return problem("has more than " + Twine(most) +
+                         " iterations, or all loops have more than " +
+                         Twine(mostOfAll),
+                     "replace the loop by operations on whole tensors");
     importAll(loop->makeRound(), index);
     if (report.issues.size() != numIssues)
       return Error::success();
@@ -172,8 +175,8 @@ Expected<bool> NodeImporter::expand(const Call &call, int index) {
   if (!isBranch && !isLoop && !sequences.handles(call.node))
     return false;
   if (call.readsSelection())
-    return problem("reads what a mask selects, or its number",
-                   "select outside of it, and use torch.where");
+    return problem("reads elements that a mask selects, or their number",
+                   "select the elements outside of it, or use torch.where");
   if (isBranch || isLoop) {
     if (Error error =
             isBranch ? importBranch(call, index) : importLoop(call, index))
@@ -191,7 +194,7 @@ Expected<bool> NodeImporter::expand(const Call &call, int index) {
 // Nodes that become values
 //===----------------------------------------------------------------------===//
 
-/// Sets the selection of a result of a node.
+/// Sets the selection of a result.
 Error NodeImporter::follow(const Call &call, Binding &result) const {
   if (!call.readsSelection())
     return Error::success();
@@ -219,7 +222,7 @@ Error NodeImporter::evaluate(const Call &call) {
   return Error::success();
 }
 
-/// The places of a mask that is computed.
+/// Imports a NonZero node whose mask is computed.
 Error NodeImporter::selectByMask(NodeBuilder &node) {
   Expected<Masks::Places> places = masks.select(node);
   if (!places)
@@ -276,7 +279,7 @@ Error NodeImporter::build(const Call &call, StringRef name) {
     binding.value = value;
     if (Error error = follow(call, binding))
       return error;
-    // Shapes need the places that there are, sums the number of selected ones.
+    // Shapes need the number of places, sums the number of selected elements.
     if (binding.selection && binding.selection->isCount) {
       Expected<Values> places = evaluator.evaluate(call);
       if (!places)
@@ -307,7 +310,7 @@ void NodeImporter::import(const onnx::NodeProto &node, int index) {
   if (Error error = operators.check(node, opset))
     return fail(std::move(error), node, name);
 
-  // The copy of a merged initializer is a parameter already.
+  // A copy of a merged initializer is already a parameter.
   if (all_of(node.output(), [&](const std::string &output) {
         return bindings.contains(output);
       }))
@@ -328,8 +331,9 @@ void NodeImporter::import(const onnx::NodeProto &node, int index) {
   if (any_of(call.operands, [](const Operand &operand) {
         return operand.kind() == ValueKind::Sequence;
       }))
-    return fail(problem("reads a sequence, which sequence operators alone can",
-                        "export with dynamo, which writes none"),
+    return fail(problem("reads a sequence of tensors; only sequence operators "
+                        "can",
+                        "export with dynamo=True, which writes no sequences"),
                 node, name);
   const Operator &op = *operators.find(node.op_type());
   bool isKnown = evaluator.canEvaluate(call) && !needsMask(call, op) &&

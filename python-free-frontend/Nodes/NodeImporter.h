@@ -1,9 +1,9 @@
 //===- NodeImporter.h - from nodes to values --------------------*- C++ -*-===//
 //
 // In:  the nodes of a model, in order.
-// Out: a binding for each result: a constant where all that it depends on is
-//      known, else an IR value of the function that is built.
-// May include all other folders but File/ModelFile.h and Exporters/.
+// Out: a binding for each result: a constant if all operands are known, else
+//      an IR value of the function under construction.
+// May include all other folders, but not File/ModelFile.h and Exporters/.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,9 +20,10 @@
 
 namespace dtc::frontend {
 
+/// Imports nodes one after another.
 class NodeImporter {
 public:
-  /// `floatType`: what ONNX's FLOAT is here. `live`: values that an output
+  /// `floatType`: the type for ONNX's FLOAT. `live`: values that an output
   /// depends on.
   NodeImporter(ForwardFunction &function, const OperatorTable &operators,
                Randomness &randomness, DType floatType,
@@ -30,19 +31,18 @@ public:
       : function(function), operators(operators), randomness(randomness),
         floatType(floatType), live(live), report(report) {}
 
-  /// Version of the operator set whose rules hold.
+  /// Version of the operator set.
   int64_t opset = 0;
-  /// Parameters that values of the model are. Those that are used become
-  /// arguments.
+  /// Parameters of the model. Those that a node uses become arguments.
   llvm::ArrayRef<Parameter> parameters;
-  /// What is known by name: inputs and initializers before the first node.
+  /// Values by name. Add inputs and initializers before the first node.
   llvm::StringMap<Binding> bindings;
 
-  /// Imports a node that is, or is within, node `index` of the graph. A node
-  /// whose operands could not be imported is passed over; problems of its own
-  /// go to the report.
+  /// Imports a node that is node `index` of the graph or is inside of it. Skips
+  /// a node if the import of an operand failed. Adds the node's own errors to
+  /// the report.
   void import(const onnx::NodeProto &node, int index);
-  /// The IR value of a binding, made at its first use.
+  /// The IR value of a binding. The first use creates it.
   mlir::Value materialize(Binding &binding);
   bool isSequence(llvm::StringRef name) const {
     return sequences.contains(name);
@@ -53,12 +53,12 @@ private:
   void fail(llvm::Error error, const onnx::NodeProto &node,
             llvm::StringRef name);
   void importAll(llvm::ArrayRef<onnx::NodeProto> nodes, int index);
-  /// False when an operand had a problem, which was reported before.
+  /// False if the import of an operand failed, which the report says already.
   bool readOperands(Call &call) const;
-  /// Errors where something needs an output that the rule has not set.
+  /// Reports outputs that something reads and the rule has not set.
   void requireOutputs(const onnx::NodeProto &node, llvm::StringRef name);
   std::string makePrefix(const onnx::NodeProto &node, int index);
-  /// Whether the node became others.
+  /// Whether other nodes replaced the node.
   llvm::Expected<bool> expand(const Call &call, int index);
   llvm::Error importBranch(const Call &call, int index);
   llvm::Error importLoop(const Call &call, int index);
@@ -78,11 +78,11 @@ private:
   Evaluator evaluator;
   Sequences sequences;
   Masks masks;
-  /// The arguments of parameters; null until one is used.
+  /// The argument of each parameter; null until a node uses it.
   std::vector<mlir::Value> arguments;
-  /// Of nodes of inner graphs.
+  /// Name prefixes of inner graphs that are taken.
   llvm::StringSet<> prefixes;
-  /// Of all loops.
+  /// Number of iterations of all loops.
   int64_t rounds = 0;
 };
 

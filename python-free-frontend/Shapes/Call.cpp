@@ -1,4 +1,4 @@
-//===- Call.cpp - one use of an ONNX operator -----------------------------===//
+//===- Call.cpp - one node and its operands -------------------------------===//
 //
 // Access to attributes and constant operands.
 //
@@ -17,8 +17,8 @@ Expected<const HostTensor *> Call::constant(unsigned i, StringRef what) const {
     return problem("operand '" + what + "' is missing");
   if (!operands[i].constant)
     return problem("operand '" + what + "' is computed at run time",
-                   "make it a constant; if it follows from dynamic "
-                   "dimensions, give them with --batch or --dim");
+                   "make it a constant; if it depends on dynamic dimensions, "
+                   "give their sizes with --batch or --dim");
   return operands[i].constant;
 }
 

@@ -1,8 +1,8 @@
 //===- InputShapes.cpp - static shapes of graph inputs --------------------===//
 //
 // A dynamic dimension has the name that the model gives it, or INPUT[INDEX].
-// `--batch` sets the dimensions named as a batch, else those that `--batch-dim`
-// says, else dimension 0.
+// `--batch` sets the dimensions that are named as a batch, else those of
+// `--batch-dim`, else dimension 0.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,7 +57,8 @@ public:
   StringMap<Shape> run();
 
 private:
-  /// An initializer is the default of an input: it needs no shape here.
+  /// Whether an input needs a shape. An initializer of the same name is its
+  /// default value, so it needs none.
   bool isData(const onnx::ValueInfoProto &input) const {
     return !initializers.contains(input.name());
   }
@@ -69,7 +70,7 @@ private:
   void applyBatch();
   std::string findInput(StringRef name) const;
   std::string listRows() const;
-  /// Null if the input has no such dimension.
+  /// Nothing if the input lacks this dimension.
   std::optional<Dimension> getBatch(const onnx::ValueInfoProto &input) const;
 
   const onnx::GraphProto &graph;
@@ -159,18 +160,18 @@ void ShapeResolver::applyBatch() {
     std::string both = "--batch " + std::to_string(batch) + " and --dim " +
                        name + "=" + std::to_string(it->second) + " differ";
     if (isBatchName(name))
-      issue(both, "they are the same dimension; give one of them");
+      issue(both, "both set the same dimension; give one of them");
     else
       issue(both + ", and '" + name + "' is the first dimension of input '" +
                 findInput(name) + "'",
-            "data are samples, so that the first dimension of all inputs is "
-            "the batch; --batch-dim says where else it is, and what has none "
-            "is exported as a constant");
+            "dtc takes the first dimension of each input as the batch; name "
+            "another one with --batch-dim, or export inputs without a batch as "
+            "constants");
   }
   if (!batchNames.empty())
     return;
-  // A fixed batch is changed later (ScaleBatch), where it can be followed: one
-  // row is no batch that could be told from other dimensions of size 1.
+  // ScaleBatch changes a fixed batch later, where it can follow the dimension.
+  // It cannot do so for a batch of 1, since other dimensions have size 1, too.
   std::set<int64_t> fixed;
   for (const auto &input : graph.input())
     if (auto dim = getBatch(input))
@@ -181,19 +182,19 @@ void ShapeResolver::applyBatch() {
       continue;
     if (dim->size == 1 && batch != 1)
       issue("input '" + input.name() +
-                "' has 1 row fixed in the model, --batch asks for " +
-                Twine(batch),
+                "' has a fixed batch of 1, --batch asks for " + Twine(batch),
             "export with a dynamic batch dimension");
     else if (dim->size != batch && fixed.size() > 1)
-      return issue("inputs have first dimensions of different sizes (" +
-                       listRows() + "), so that none is the batch",
-                   "data are samples, with the batch first in all inputs; "
-                   "--batch-dim says where else it is, and what has none, such "
-                   "as the edges of a graph, is exported as a constant");
+      return issue(
+          "inputs have first dimensions of different sizes (" + listRows() +
+              "), so dtc cannot tell which is the batch",
+          "dtc takes the first dimension of each input as the batch; "
+          "name another one with --batch-dim, or export inputs without "
+          "a batch, such as the edges of a graph, as constants");
   }
 }
 
-/// The first input that has a dimension of this name as its batch.
+/// The first input whose batch is a dimension of this name.
 std::string ShapeResolver::findInput(StringRef name) const {
   for (const auto &input : graph.input())
     if (auto dim = getBatch(input); dim && dim->name == name)
@@ -201,7 +202,7 @@ std::string ShapeResolver::findInput(StringRef name) const {
   return "";
 }
 
-/// "'x' 10, 'edges' 2".
+/// Formats the sizes of the batch dimensions: "'x' 10, 'edges' 2".
 std::string ShapeResolver::listRows() const {
   std::string list;
   for (const auto &input : graph.input())
@@ -221,7 +222,7 @@ StringMap<Shape> ShapeResolver::run() {
     if (!isData(input))
       continue;
     if (!input.type().has_tensor_type()) {
-      issue("input '" + input.name() + "' is no tensor",
+      issue("input '" + input.name() + "' is not a tensor",
             "sequences, maps and optional values are not supported");
       continue;
     }

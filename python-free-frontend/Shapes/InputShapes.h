@@ -17,12 +17,14 @@
 
 namespace dtc::frontend {
 
-/// The shapes of all inputs that could be resolved; for others `issues` grows.
+/// Resolves the shapes of all graph inputs. An input whose shape stays unknown
+/// adds to `issues`, and is missing in the result.
 llvm::StringMap<Shape> resolveInputShapes(const onnx::GraphProto &graph,
                                           const ImportOptions &options,
                                           std::vector<ImportIssue> &issues);
 
-/// Which dimension of an input is the batch, as options or names say; else 0.
+/// Index of the batch dimension of an input: that of `--batch-dim`, else a
+/// dimension that is named as a batch, else 0.
 int64_t findBatchDim(const onnx::ValueInfoProto &input,
                      const ImportOptions &options);
 

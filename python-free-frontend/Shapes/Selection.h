@@ -1,10 +1,11 @@
-//===- Selection.h - what a mask selects ------------------------*- C++ -*-===//
+//===- Selection.h - elements that a mask selects ---------------*- C++ -*-===//
 //
-// x[mask] has as many elements as data say, which no plan could know. Its value
-// here has an element for each place of the mask, selected or not, and is
-// followed through the model: most operators keep elements apart, and those
-// that bring them together, such as a sum, leave out unselected ones.
-// Unselected elements never influence a result, as with x[mask] in PyTorch.
+// The number of elements of x[mask] depends on data, so no plan could know it.
+// The importer's value has an element for each place of the mask instead,
+// selected or not. A Selection follows this value through the model. Most
+// operators keep elements apart; those that bring them together, such as a sum,
+// leave out unselected ones. Unselected elements never influence a result, as
+// with x[mask] in PyTorch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,24 +17,25 @@
 namespace dtc::frontend {
 
 struct Selection {
-  int mask; ///< a number: equal masks have the same
-  /// The dimension along which the value has the places of the mask; of a
-  /// count, the element that is one.
+  int mask; ///< number of the mask; equal masks have the same number
+  /// The dimension of the value that has the places of the mask. For a count:
+  /// the index of the element that is the count.
   int64_t dim;
-  /// How many elements of the dimension belong to a place, which lie side by
-  /// side: those of a row that was made flat. Of a count that was computed
-  /// with, 0.
+  /// Number of adjacent elements of the dimension that belong to one place. It
+  /// is more than 1 after rows were flattened, and 0 for a count that the model
+  /// has computed with.
   int64_t inner = 1;
-  /// What selects the mask itself: -1 if nothing does.
+  /// Number of the mask that selects this mask; -1 if there is none.
   int within = -1;
-  /// The value is a shape of which an element is the number of places, where
-  /// the model has that of selected ones.
+  /// Whether the value is a shape. Its element `dim` is the number of places;
+  /// in the model it is the number of selected elements.
   bool isCount = false;
-  /// The value is coordinates of a mask of selected rows, which are numbered as
-  /// all rows are here: it serves to look up, and is no number.
+  /// Whether the value is coordinates from a mask of selected rows. The
+  /// importer numbers all rows, so the coordinates serve lookups only, and not
+  /// as numbers.
   bool isPlace = false;
 
-  /// Whether the elements are those of the same places.
+  /// Whether both values have elements for the same places.
   bool operator==(const Selection &other) const {
     return mask == other.mask && dim == other.dim && inner == other.inner &&
            isCount == other.isCount;

@@ -1,6 +1,6 @@
 //===- ShapeRules.cpp - ONNX's rules for shapes and ranges ----------------===//
 //
-// Each function is the rule of one operator, all supported opsets included.
+// Each function has the rule of one operator in all supported opsets.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ Error requirePossible(ArrayRef<int64_t> shape) {
 
 Error requireFoldable(ArrayRef<int64_t> shape) {
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-  constexpr int64_t limit = int64_t(1) << 12; // a fuzzer tries many
+  constexpr int64_t limit = int64_t(1) << 12; // a fuzzer tries many models
 #else
   constexpr int64_t limit = int64_t(1) << 28;
 #endif
@@ -46,7 +46,7 @@ Error requireFoldable(ArrayRef<int64_t> shape) {
 }
 
 bool isLargeMask(const Call &call, bool isElementwise) {
-  constexpr int64_t limit = int64_t(1) << 25; // as FormAttention evaluates
+  constexpr int64_t limit = int64_t(1) << 25; // FormAttention evaluates as many
   StringRef op = call.node.op_type();
   Shape shape;
   auto join = [&](Expected<Shape> other) {
@@ -193,7 +193,7 @@ Expected<Shape> squeezeShape(const Call &call) {
       if (dim == 1)
         axes.push_back(d);
   }
-  // PyTorch leaves dimensions of another size.
+  // PyTorch keeps a dimension whose size is not 1.
   bool leavesOthers = call.getInt(annotation::keepOtherSizes, 0);
   Shape result;
   for (auto [d, dim] : enumerate(call.shape(0))) {
@@ -201,7 +201,7 @@ Expected<Shape> squeezeShape(const Call &call) {
       result.push_back(dim);
     else if (dim != 1)
       return problem("dimension " + Twine(d) + " of " +
-                     toString(call.shape(0)) + " has not size 1");
+                     toString(call.shape(0)) + " does not have size 1");
   }
   return result;
 }
@@ -244,7 +244,7 @@ Expected<Shape> transposePermutation(const Call &call) {
   for (auto [d, axis] : enumerate(sorted))
     if (axis != int64_t(d) || int64_t(sorted.size()) != call.rank(0))
       return problem("perm " + toString(permutation) +
-                     " is no permutation of the dimensions of " +
+                     " is not a permutation of the dimensions of " +
                      toString(call.shape(0)));
   if (int64_t(permutation.size()) != call.rank(0))
     return problem("perm is empty, the operand is " + toString(call.shape(0)));
@@ -252,7 +252,7 @@ Expected<Shape> transposePermutation(const Call &call) {
 }
 
 Expected<SmallVector<DimRange>> sliceRanges(const Call &call) {
-  // Before opset 10 all are attributes.
+  // Before opset 10 all settings are attributes.
   std::vector<int64_t> starts, ends;
   for (auto [i, name, ints] :
        {std::tuple(1, "starts", &starts), std::tuple(2, "ends", &ends)}) {
@@ -298,10 +298,10 @@ Expected<SmallVector<DimRange>> sliceRanges(const Call &call) {
     };
     int64_t start = clamp(starts[i]);
     int64_t end = clamp(ends[i]);
-    // A first element before the front is the front itself.
+    // A start before the first element means the first element.
     if (step < 0)
       start = std::max<int64_t>(start, 0);
-    // Steps may be as large as integers are.
+    // Steps may have any int64_t value.
     int64_t distance = step > 0 ? end - start : start - end;
     int64_t between = distance > 0 ? (distance - 1) / step : 0;
     int64_t size = distance > 0 ? std::abs(between) + 1 : 0;
@@ -323,7 +323,7 @@ Expected<Shape> concatShape(const Call &call, int64_t axis) {
     if (Error error = requirePossible(shape))
       return std::move(error);
     if (!agree)
-      return problem("joins " + toString(call.shape(0)) + " and " +
+      return problem("cannot concatenate " + toString(call.shape(0)) + " and " +
                      toString(call.shape(k)) + " along axis " + Twine(axis));
   }
   return shape;

@@ -1,6 +1,6 @@
 //===- WindowRules.cpp - ONNX's rules for windows over images -------------===//
 //
-// Each dimension is settled by itself.
+// Computes each dimension separately.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@ using namespace llvm;
 namespace dtc::frontend {
 
 int64_t WindowDim::countTaps(int64_t position, int64_t from, int64_t to) const {
-  int64_t first = position * stride - before; // of tap 0
+  int64_t first = position * stride - before; // position of tap 0
   auto countBefore = [&](int64_t end) {
     return std::clamp(divideCeilSigned(end - first, dilation), int64_t(0),
                       kernel);
@@ -37,10 +37,12 @@ SmallVector<int64_t, 4> WindowDims::padding() const {
 }
 
 namespace {
-/// Of a number of a window. Sums and products of a few do not overflow.
+/// Largest number in a window. Sums and products of a few such numbers do not
+/// overflow.
 constexpr int64_t most = int64_t(1) << 30;
 
-/// `count` numbers of an attribute, or as many of `otherwise`.
+/// Reads `count` numbers of an attribute. Without the attribute all are
+/// `otherwise`.
 Expected<Shape> readList(const Call &call, StringRef name, int64_t count,
                          int64_t least, int64_t otherwise) {
   auto given = call.getInts(name);
@@ -71,7 +73,7 @@ Expected<AutoPad> readAutoPad(const Call &call) {
                  "', expected NOTSET, SAME_UPPER, SAME_LOWER or VALID");
 }
 
-/// What the attributes give, before the positions are known.
+/// The settings of the attributes, before the positions are computed.
 struct Attributes {
   /// One for each spatial dimension of the operand.
   SmallVector<WindowDim, 3> dims;
@@ -79,7 +81,7 @@ struct Attributes {
   bool ceilMode = false;
 };
 
-/// Of windows of a shape over images of as many sizes.
+/// Reads the attributes of windows with shape `kernel` over images of `sizes`.
 Expected<Attributes> readAttributes(const Call &call, ArrayRef<int64_t> sizes,
                                     ArrayRef<int64_t> kernel) {
   int64_t count = sizes.size();
@@ -116,16 +118,17 @@ Expected<Attributes> readAttributes(const Call &call, ArrayRef<int64_t> sizes,
   return result;
 }
 
-/// Of windows over the operand. Without `kernel`, the attribute kernel_shape
-/// must be there.
+/// Reads the attributes of windows over operand 0. Without `kernel`, the node
+/// must have the attribute kernel_shape.
 Expected<Attributes> readAttributes(const Call &call,
                                     std::optional<Shape> kernel) {
   int64_t count = call.rank(0) - 2;
   if (count < 1 || count > 3)
     return problem("operand " + toString(call.shape(0)) + " has rank " +
                        Twine(call.rank(0)) +
-                       ", supported are [batch, channels, width], with height, "
-                       "and with depth and height before it",
+                       ", expected [batch, channels, width], [batch, channels, "
+                       "height, width] or [batch, channels, depth, height, "
+                       "width]",
                    "reshape it in the model");
   if (!kernel && !call.getInts("kernel_shape"))
     return problem("attribute 'kernel_shape' is missing",
@@ -146,14 +149,14 @@ WindowDims toImage(ArrayRef<WindowDim> dims) {
   return result;
 }
 
-/// Splits padding of both sides: the odd one is at the end for SAME_UPPER.
+/// Splits the total padding. SAME_UPPER puts an odd element at the end.
 void splitPadding(WindowDim &dim, int64_t total, AutoPad autoPad) {
   int64_t half = total / 2;
   dim.before = autoPad == AutoPad::SameUpper ? half : total - half;
   dim.after = total - dim.before;
 }
 
-/// Settles padding and positions from the size of the image.
+/// Computes padding and positions from the size of the image.
 Error settle(WindowDim &dim, const Attributes &attributes) {
   if (attributes.autoPad == AutoPad::SameUpper ||
       attributes.autoPad == AutoPad::SameLower) {
@@ -168,7 +171,7 @@ Error settle(WindowDim &dim, const Attributes &attributes) {
   dim.positions = (attributes.ceilMode ? divideCeilSigned(room, dim.stride)
                                        : divideFloorSigned(room, dim.stride)) +
                   1;
-  // No window that ceil_mode adds starts in the padding at the end.
+  // A window that ceil_mode adds never starts in the padding at the end.
   if (attributes.ceilMode &&
       (dim.positions - 1) * dim.stride >= dim.size + dim.before)
     --dim.positions;
@@ -228,7 +231,7 @@ Expected<WindowDims> poolWindow(const Call &call) {
   for (WindowDim &dim : attributes->dims) {
     if (Error error = settle(dim, *attributes))
       return error;
-    // A window whose first tap is inside does not lie in the padding.
+    // A window whose first tap is inside of the image is not in the padding.
     int64_t inFront =
         std::min<int64_t>(dim.positions, divideCeil(dim.before, dim.stride));
     bool isOutside = dim.countTaps(dim.positions - 1, 0, dim.size) == 0;
@@ -263,7 +266,8 @@ Expected<WindowDims> convTransposeWindow(const Call &call,
     if (call.getInts("output_shape"))
       dim.size = (*sizes)[d];
     else if (isSame)
-      // As shape inference has it: windows with gaps between get no padding.
+      // ONNX's shape inference adds no padding for windows with gaps between
+      // them.
       dim.size = std::min(dim.positions * dim.stride, whole);
     else
       dim.size = whole - dim.before - dim.after;
@@ -273,14 +277,14 @@ Expected<WindowDims> convTransposeWindow(const Call &call,
     if (dim.size < 1)
       return problem("pads " + Twine(dim.before) + " and " + Twine(dim.after) +
                      " leave nothing of a result of " + Twine(whole));
-    // Padding at the end has no influence but on the number of positions.
+    // Padding at the end only influences the number of positions.
     dim.after = std::max<int64_t>(covered - dim.before - dim.size, 0);
     if (dim.before + dim.size + dim.after - covered >= dim.stride)
-      return problem("the result has " + Twine(dim.size) +
-                         " elements along a dimension, of which windows of " +
-                         Twine(dim.span()) + " with stride " +
-                         Twine(dim.stride) + " cover " +
-                         Twine(covered - dim.before),
+      return problem("windows of " + Twine(dim.span()) + " with stride " +
+                         Twine(dim.stride) + " cover only " +
+                         Twine(covered - dim.before) + " of the " +
+                         Twine(dim.size) +
+                         " elements of the result along a dimension",
                      "output_padding must be less than the stride");
   }
   return toImage(attributes->dims);
