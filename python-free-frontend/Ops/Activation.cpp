@@ -1,6 +1,6 @@
 //===- Activation.cpp - import of activation functions --------------------===//
 //
-// Functions that are written in terms of others.
+// Builds activation functions from other ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@ using mlir::Value;
 namespace dtc::frontend {
 
 namespace {
-/// A rule for a function of one float operand.
+/// The import rule for a function of one float operand.
 template <Value (*f)(NodeBuilder &, Value)>
 Error importActivation(NodeBuilder &node) {
   if (Error error = node.requireFloat(0))
@@ -31,8 +31,8 @@ Value wherePositive(NodeBuilder &node, Value x, Value positive, Value other) {
   return node.select(condition, positive, other);
 }
 
-/// exp(x / scale) - 1 where x <= 0, also by its derivative: the branch that is
-/// not chosen must not overflow, else its derivative is not a number.
+/// exp(x / scale) - 1 where x <= 0. The exponential of the other elements must
+/// not overflow: select multiplies its derivative by 0, which would give NaN.
 Value expMinusOne(NodeBuilder &node, Value x, double scale) {
   Value bounded = wherePositive(node, x, node.scalar(0, x), x);
   if (scale != 1)
@@ -66,7 +66,7 @@ Value hardSigmoid(NodeBuilder &node, Value x) {
                           node.call.getFloat("beta", 0.5));
 }
 
-/// x (x / 6 + 1/2) up to 3, where it goes on as x, and from -3, where it is 0.
+/// x (x / 6 + 1/2) for x from -3 to 3, 0 below and x above.
 Value hardSwish(NodeBuilder &node, Value x) {
   Value bound = node.scalar(3, x);
   Value curve = node.mul(
@@ -88,7 +88,7 @@ Value thresholdedRelu(NodeBuilder &node, Value x) {
   return buildThresholdedRelu(node, x, node.call.getFloat("alpha", 1));
 }
 
-/// x moved by the bias towards 0, and 0 within the threshold of it.
+/// Moves x by the bias towards 0. The result is 0 within the threshold of 0.
 Value shrink(NodeBuilder &node, Value x) {
   double threshold = node.call.getFloat("lambd", 0.5);
   Value bias = node.scalar(node.call.getFloat("bias", 0), x);
@@ -162,8 +162,8 @@ Value buildThresholdedRelu(NodeBuilder &node, Value x, double alpha) {
                      node.scalar(0, x));
 }
 
-/// max(x, 0) + log(1 + exp(-|x|)): never overflows. At 0 the maximum has half
-/// of the gradient, and the logarithm none.
+/// max(x, 0) + log(1 + exp(-|x|)), which never overflows. At 0, the maximum
+/// passes half of the gradient, and the logarithm none.
 Value buildSoftplus(NodeBuilder &node, Value x) {
   Value decay = node.elementwise<ExpOp>(
       node.elementwise<NegOp>(node.elementwise<AbsOp>(x)));

@@ -1,7 +1,7 @@
 //===- Activation.h - activation functions of import rules ------*- C++ -*-===//
 //
-// The functions of which recurrent layers have their choice, too. Every one
-// keeps the shape and the type of its operand, floats.
+// The activation functions that recurrent layers can choose, too. Each function
+// takes floats, and keeps the shape and the type of its operand.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,15 +12,14 @@
 
 namespace dtc::frontend {
 
-/// x where it is positive, else alpha x.
+/// x where x is positive, else alpha x.
 mlir::Value buildLeakyRelu(NodeBuilder &node, mlir::Value x, double alpha);
-/// x where it is positive, else alpha (exp(x) - 1).
+/// x where x is positive, else alpha (exp(x) - 1).
 mlir::Value buildElu(NodeBuilder &node, mlir::Value x, double alpha);
-/// alpha x + beta from 0 to 1, flat beyond. Where it bends, its gradient is
-/// that of the flat parts.
+/// alpha x + beta, clamped to [0, 1]. At the two kinks the gradient is 0.
 mlir::Value buildHardSigmoid(NodeBuilder &node, mlir::Value x, double alpha,
                              double beta);
-/// x where it is larger than alpha, else 0.
+/// x where x is larger than alpha, else 0.
 mlir::Value buildThresholdedRelu(NodeBuilder &node, mlir::Value x,
                                  double alpha);
 /// log(1 + exp(x)).

@@ -1,7 +1,7 @@
 //===- Attention.cpp - import of attention and rotary embeddings ----------===//
 //
-// Attention becomes the products and the softmax that it is made of, with heads
-// as a dimension of their own, as exporters write it before opset 23.
+// Attention becomes its matrix products and its softmax, with heads as a
+// separate dimension, as exporters write it before opset 23.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,8 @@ using mlir::Value;
 namespace dtc::frontend {
 
 namespace {
-/// x [batch, positions, heads * size] as [batch, heads, positions, size].
+/// Converts x [batch, positions, heads * size] to [batch, heads, positions,
+/// size].
 Expected<Value> splitHeads(NodeBuilder &node, Value x, StringRef attribute) {
   ArrayRef<int64_t> shape = node.shapeOf(x);
   if (shape.size() == 4)
@@ -40,7 +41,7 @@ Value joinHeads(NodeBuilder &node, Value x) {
                       {shape[0], shape[2], shape[1] * shape[3]});
 }
 
-/// Each head as often as groups of queries share it.
+/// Repeats each head for all query heads that share it.
 Value repeatHeads(NodeBuilder &node, Value x, int64_t times) {
   if (times == 1)
     return x;
@@ -54,7 +55,7 @@ Value repeatHeads(NodeBuilder &node, Value x, int64_t times) {
 
 struct AttentionOperands {
   Value query, key, value;
-  int64_t past = 0; ///< keys before those of the operand
+  int64_t past = 0; ///< number of keys before those of the operand
 };
 
 Expected<AttentionOperands> readOperands(NodeBuilder &node) {
@@ -91,7 +92,8 @@ Expected<AttentionOperands> readOperands(NodeBuilder &node) {
   return result;
 }
 
-/// What queries may see, where a mask or causality says it; null: everything.
+/// Whether each query may see each key, by a boolean mask and by causality.
+/// Null if all queries see all keys.
 Value findVisible(NodeBuilder &node, ArrayRef<int64_t> scores, int64_t past) {
   const Call &call = node.call;
   Value visible;
@@ -120,8 +122,9 @@ Error checkMask(const Call &call, ArrayRef<int64_t> scores) {
   return Error::success();
 }
 
-/// Softmax over what is visible; a query that sees nothing has all weights 0.
-/// The smallest number in the place of an infinity keeps gradients finite.
+/// Softmax over the visible keys. A query that sees none has only zero weights.
+/// Masked scores are the lowest finite number, since -inf would make gradients
+/// NaN.
 Value buildWeights(NodeBuilder &node, Value scores, Value visible) {
   if (!visible)
     return node.elementwise<SoftmaxOp>(scores);
@@ -171,7 +174,8 @@ Error importAttention(NodeBuilder &node) {
 // Rotary embeddings
 //===----------------------------------------------------------------------===//
 
-/// The angles' cosines or sines as [batch or 1, 1, positions, size / 2].
+/// Reads cosines or sines of the angles as [batch or 1, 1, positions, size /
+/// 2].
 Expected<Value> readAngles(NodeBuilder &node, unsigned i) {
   Value cache = node.operand(i);
   if (node.call.hasOperand(3)) {
@@ -187,8 +191,8 @@ Expected<Value> readAngles(NodeBuilder &node, unsigned i) {
   return node.reshape(cache, shape);
 }
 
-/// The first `size` elements of each head turn by pairs: two halves, or
-/// neighbours if interleaved.
+/// Rotates the first `size` elements of each head as pairs. A pair is one
+/// element of each half, or two neighbors if interleaved.
 Error importRotaryEmbedding(NodeBuilder &node) {
   const Call &call = node.call;
   if (Error error = node.requireFloat(0))
@@ -210,8 +214,8 @@ Error importRotaryEmbedding(NodeBuilder &node) {
   Value cos = angles[0], sin = angles[1];
   if (size % 2 != 0 || size > shape[last] ||
       node.shapeOf(cos).back() != size / 2)
-    return problem("turns " + Twine(size) + " of " + Twine(shape[last]) +
-                   " elements by caches " + toString(call.shape(1)));
+    return problem("rotates " + Twine(size) + " of " + Twine(shape[last]) +
+                   " elements, but the caches are " + toString(call.shape(1)));
   bool interleaved = call.getInt("interleaved", 0);
   Value turned = node.slice(*heads, last, 0, size);
   Shape pairs(shape), half(shape);

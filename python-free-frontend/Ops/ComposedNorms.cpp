@@ -1,7 +1,7 @@
-//===- ComposedNorms.cpp - import of norms that are made of others --------===//
+//===- ComposedNorms.cpp - import of norms built from others --------------===//
 //
-// Norms of groups and instances are layer norms of rows that a reshape makes;
-// the others are written in terms of sums.
+// A reshape turns norms of groups and instances into layer norms of rows. The
+// other norms are built from sums.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@ using mlir::Value;
 namespace dtc::frontend {
 
 namespace {
-/// The last dimension with mean 0 and variance 1.
+/// Normalizes the last dimension to mean 0 and variance 1.
 Value standardize(NodeBuilder &node, Value x, double epsilon) {
   Shape shape(node.shapeOf(x));
   mlir::Type element = node.elementType(x);
@@ -28,8 +28,8 @@ Value standardize(NodeBuilder &node, Value x, double epsilon) {
       .getY();
 }
 
-/// x [batch, channels, ...] standardized over groups of channels, then scaled
-/// and shifted for each channel, or for each group where there are as many.
+/// Normalizes x [batch, channels, ...] over groups of channels. The scale and
+/// the shift have an element for each channel, or for each group.
 Error normalizeGroups(NodeBuilder &node, int64_t groups) {
   const Call &call = node.call;
   if (Error error = node.requireFloat(0))
@@ -42,8 +42,8 @@ Error normalizeGroups(NodeBuilder &node, int64_t groups) {
   int64_t batch = call.shape(0)[0], channels = call.shape(0)[1];
   int64_t positions = numElements(call.shape(0).drop_front(2));
   if (groups < 1 || channels % groups != 0)
-    return problem("has " + Twine(groups) + " groups of " + Twine(channels) +
-                   " channels, expected a divisor");
+    return problem("divides " + Twine(channels) + " channels into " +
+                   Twine(groups) + " groups, expected a divisor");
   for (unsigned i = 1; i <= 2; ++i)
     if (call.shape(i) != ArrayRef<int64_t>{channels} &&
         call.shape(i) != ArrayRef<int64_t>{groups})
@@ -74,7 +74,7 @@ Error importInstanceNorm(NodeBuilder &node) {
                          node.call.rank(0) > 1 ? node.call.shape(0)[1] : 1);
 }
 
-/// x / sqrt(mean(x^2) + epsilon), scaled.
+/// x / sqrt(mean(x^2) + epsilon) * scale.
 Error importRmsNorm(NodeBuilder &node) {
   const Call &call = node.call;
   if (Error error = node.requireFloat(0))
@@ -102,7 +102,7 @@ Error importRmsNorm(NodeBuilder &node) {
   return Error::success();
 }
 
-/// x / |x|, and 0 where that is 0.
+/// x / |x|; 0 where |x| is 0.
 Error importLpNorm(NodeBuilder &node) {
   const Call &call = node.call;
   if (Error error = node.requireFloat(0))
@@ -124,7 +124,7 @@ Error importLpNorm(NodeBuilder &node) {
   return Error::success();
 }
 
-/// (x - mean) / (standard deviation + 1e-9), as ONNX defines it.
+/// (x - mean) / (standard deviation + 1e-9), which is ONNX's definition.
 Error importMeanVarianceNorm(NodeBuilder &node) {
   const Call &call = node.call;
   if (Error error = node.requireFloat(0))

@@ -1,7 +1,7 @@
 //===- Convolution.cpp - import of convolutions ---------------------------===//
 //
-// Conv, ConvTranspose, and what is written in their terms. An image with depth
-// is taken apart (Volume.h).
+// Conv, ConvTranspose, and operators that are built from them. Images with a
+// depth are split (Volume.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +16,8 @@ using mlir::Value;
 namespace dtc::frontend {
 
 namespace {
-/// Whether there is a bias. Zeros are none: PyTorch's exporter expands them,
-/// for volumes even to [filters, 2], where a convolution has no bias.
+/// Whether there is a bias. Zeros do not count: PyTorch's exporter adds zeros
+/// where a convolution has no bias, for volumes even of shape [filters, 2].
 bool hasBias(const NodeBuilder &node) {
   if (!node.call.hasOperand(2))
     return false;
@@ -32,8 +32,9 @@ bool hasBias(const NodeBuilder &node) {
          any_of(elements, [](const APFloat &x) { return !x.isZero(); });
 }
 
-/// Errors unless x, weight and bias agree. The weight is [filters, channels per
-/// group, ...], or [channels, filters per group, ...] of ConvTranspose.
+/// Errors if the shapes of x, weight and bias do not match. The weight is
+/// [filters, channels per group, ...], for ConvTranspose [channels, filters per
+/// group, ...].
 Error checkOperands(NodeBuilder &node, bool isTransposed) {
   const Call &call = node.call;
   if (Error error = node.requireFloat(0))
@@ -42,7 +43,7 @@ Error checkOperands(NodeBuilder &node, bool isTransposed) {
     return error;
   if (call.rank(1) != call.rank(0) || call.rank(0) < 3)
     return problem("weight " + toString(call.shape(1)) +
-                   " has not the rank of the operand " +
+                   " does not have the rank of the operand " +
                    toString(call.shape(0)));
   int64_t groups = call.getInt("group", 1);
   int64_t outer = call.shape(1)[0], inner = call.shape(1)[1];
@@ -62,7 +63,7 @@ Error checkOperands(NodeBuilder &node, bool isTransposed) {
   return Error::success();
 }
 
-/// `Op` of images and of filters of height and width.
+/// Builds `Op` on images and filters that have a height and a width.
 template <typename Op>
 Value convolve(NodeBuilder &node, Value images, Value filters, int64_t height,
                int64_t width, int64_t channels, const WindowDims &window) {
@@ -72,7 +73,7 @@ Value convolve(NodeBuilder &node, Value images, Value filters, int64_t height,
                          window.padding(), window.dilations());
 }
 
-/// The filters of a tap along depth.
+/// Selects the filters of one tap along depth.
 Value filtersOfTap(NodeBuilder &node, Value filters, int64_t tap) {
   Shape shape(node.shapeOf(filters));
   shape.erase(shape.begin() + 1);
@@ -113,8 +114,9 @@ Error importConv(NodeBuilder &node) {
   return Error::success();
 }
 
-/// The gradient of the convolution that has its result as images: the weight
-/// holds filters over the result, one for each channel of the operand.
+/// Builds the gradient of the convolution whose operand is this node's result.
+/// The weight holds filters over the result, one for each channel of the
+/// operand.
 Error importConvTranspose(NodeBuilder &node) {
   const Call &call = node.call;
   if (Error error = checkOperands(node, /*isTransposed=*/true))
@@ -141,9 +143,8 @@ Error importConvTranspose(NodeBuilder &node) {
   return Error::success();
 }
 
-/// Sums of windows [batch, channels * elements, positions] at the places of an
-/// image: a transposed convolution, of which filter (c, i, j) is 1 at (i, j) of
-/// channel c.
+/// Sums windows [batch, channels * elements, positions] into an image. This is
+/// a transposed convolution: filter (c, i, j) is 1 at (i, j) of channel c.
 Error importCol2Im(NodeBuilder &node) {
   const Call &call = node.call;
   if (Error error = node.requireFloat(0))

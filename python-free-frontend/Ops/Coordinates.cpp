@@ -1,8 +1,8 @@
-//===- Coordinates.cpp - import of lookups by several indices -------------===//
+//===- Coordinates.cpp - import of lookups with several indices -----------===//
 //
-// Coordinates become one index into the dimensions that they address, joined.
-// A coordinate that counts the samples of a batch (x[arange(B), position])
-// makes that dimension a batch dimension, so that samples stay apart.
+// The coordinates of a lookup become one index into the joined dimensions. A
+// coordinate that counts the samples of a batch (x[arange(B), position]) turns
+// its dimension into a batch dimension, so that samples stay separate.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,13 +21,14 @@ using mlir::Value;
 namespace dtc::frontend {
 
 namespace {
-/// A lookup with one index: the first dimensions of table and indices are batch
-/// dimensions, the next of the table is looked up.
+/// A lookup with one index. The first `batchDims` dimensions of table and
+/// indices are batch dimensions; the index is for the next dimension of the
+/// table.
 struct Lookup {
-  /// How data become the table: dimensions in this order, then this shape.
+  /// Converts data to the table: first a permutation, then a reshape.
   Shape permutation, shape;
   Value indices;
-  Value areInside; ///< null if all indices are
+  Value areInside; ///< whether each index is inside; null if all are
   int64_t batchDims = 0;
 
   int64_t size() const { return shape[batchDims]; }
@@ -36,7 +37,7 @@ struct Lookup {
   }
 };
 
-/// index * size + next
+/// Computes index * size + next.
 Value joinIndices(NodeBuilder &node, Value index, int64_t size, Value next) {
   std::optional<HostTensor> a = getKnownInts(index), b = getKnownInts(next);
   if (!a || !b)
@@ -46,7 +47,7 @@ Value joinIndices(NodeBuilder &node, Value index, int64_t size, Value next) {
   return node.constant(b->cast(fromType(node.elementType(next))));
 }
 
-/// Coordinate `number`, one for each tuple of indices [..., coordinates].
+/// Selects coordinate `number` of indices [..., coordinates].
 Value getCoordinate(NodeBuilder &node, Value indices, int64_t number) {
   ArrayRef<int64_t> shape = node.shapeOf(indices);
   int64_t last = shape.size() - 1;
@@ -58,7 +59,7 @@ Value getCoordinate(NodeBuilder &node, Value indices, int64_t number) {
   return node.reshape(column, shape.drop_back());
 }
 
-/// The lookup of `indices`, [..., coordinates], in data of a shape.
+/// Converts a lookup of indices [..., coordinates] in data of a shape.
 Expected<Lookup> findLookup(NodeBuilder &node, ArrayRef<int64_t> data,
                             Value indices, int64_t batchDims) {
   ArrayRef<int64_t> shape = node.shapeOf(indices);
@@ -81,7 +82,7 @@ Expected<Lookup> findLookup(NodeBuilder &node, ArrayRef<int64_t> data,
   Lookup lookup;
   for (int64_t d = 0; d < batchDims; ++d)
     lookup.permutation.push_back(d);
-  // At least one coordinate stays, to be looked up.
+  // Keep at least one coordinate for the lookup.
   while (coordinates.size() > 1 && batchDims < indexRank) {
     auto *counter = find_if(coordinates, [&](const Coordinate &coordinate) {
       return data[coordinate.dim] == shape[batchDims] &&
@@ -123,8 +124,8 @@ Expected<Lookup> findLookup(NodeBuilder &node, ArrayRef<int64_t> data,
   return lookup;
 }
 
-/// Whether indices name all of the table in order, and each row once: by a
-/// dimension that counts, and others of size 1.
+/// Whether the indices name each row of the table once, in order. So one
+/// dimension counts, and all others have size 1.
 bool isWhole(NodeBuilder &node, const Lookup &lookup) {
   ArrayRef<int64_t> shape = node.shapeOf(lookup.indices);
   for (int64_t d = lookup.batchDims, rank = shape.size(); d < rank; ++d)
@@ -154,8 +155,8 @@ Error importGatherND(NodeBuilder &node) {
   return Error::success();
 }
 
-/// Whether no two indices of a batch are the same: each has but one, or all are
-/// known and differ, or are places of different elements.
+/// Whether the indices of each batch are distinct: there is only one, all are
+/// known, or they are marked as distinct.
 bool areUnique(NodeBuilder &node, const Lookup &lookup) {
   ArrayRef<int64_t> shape = node.shapeOf(lookup.indices);
   int64_t count = numElements(shape.drop_front(lookup.batchDims));
@@ -172,7 +173,7 @@ bool areUnique(NodeBuilder &node, const Lookup &lookup) {
   return true;
 }
 
-/// Zeros of the table's shape to which the rows of updates are added.
+/// Adds the rows of updates to zeros of the table's shape.
 Value scatter(NodeBuilder &node, const Lookup &lookup, Value updates,
               ArrayRef<int64_t> row) {
   Shape shape(ArrayRef(lookup.shape).take_front(lookup.batchDims + 1));
@@ -182,9 +183,9 @@ Value scatter(NodeBuilder &node, const Lookup &lookup, Value updates,
       lookup.batchDims);
 }
 
-/// For each row of the table the places of its updates, which are the same in
-/// all batches: [size, most updates of a row]. Rows that have fewer name the
-/// place after the last.
+/// Lists the updates of each row of the table: [size, largest number of
+/// updates]. Unused entries are the number of updates. Nothing if the indices
+/// are not known, or differ between batches.
 std::optional<HostTensor> listUpdates(NodeBuilder &node, const Lookup &lookup) {
   std::optional<HostTensor> known = getKnownInts(lookup.indices);
   if (!known)
@@ -209,14 +210,14 @@ std::optional<HostTensor> listUpdates(NodeBuilder &node, const Lookup &lookup) {
   return list;
 }
 
-/// The largest of each row and its updates, which are looked up: equal ones
-/// share the gradient, as in PyTorch.
+/// The maximum of each row and its updates. Equal elements share the gradient,
+/// as in PyTorch.
 Expected<Value> takeLargest(NodeBuilder &node, const Lookup &lookup,
                             Value table, Value updates) {
   std::optional<HostTensor> places = listUpdates(node, lookup);
   if (!places)
-    return problem("takes the largest or smallest values at indices that are "
-                   "computed, or differ along other dimensions",
+    return problem("reduction 'max' or 'min' at indices that are computed, or "
+                   "that differ along other dimensions, is not supported",
                    "make the indices constant");
   if (Error error = requireFoldable(places->shape()))
     return std::move(error);
@@ -235,8 +236,8 @@ Expected<Value> takeLargest(NodeBuilder &node, const Lookup &lookup,
   return node.reshape(largest, lookup.shape);
 }
 
-/// The table with `updates` added to or put in the place of its rows. Those at
-/// indices outside make some row no number.
+/// Adds updates to rows of the table, or replaces the rows. An outside index
+/// makes a row NaN.
 Expected<Value> update(NodeBuilder &node, const Lookup &lookup, Value table,
                        Value updates) {
   StringRef reduction = node.call.getString("reduction", "none");
@@ -253,20 +254,20 @@ Expected<Value> update(NodeBuilder &node, const Lookup &lookup, Value table,
   }
   if (reduction != "none" && reduction != "add")
     return problem("reduction '" + reduction + "' is not supported at run time",
-                   "supported are 'none' and 'add', and 'max' and 'min' of "
-                   "floats");
+                   "supported are 'none' and 'add', and for floats 'max' and "
+                   "'min'");
   if (isWhole(node, lookup)) {
     updates = node.reshape(updates, lookup.shape);
     return reduction == "add" ? node.add(table, updates) : updates;
   }
-  // If all values are equal, it does not matter which one is put.
+  // If all values are equal, their order does not matter.
   const HostTensor *known = node.call.operands[2].constant;
   bool isUniform = known && known->compacted().size() == 1;
   if (reduction == "none" && !isUniform && !areUnique(node, lookup))
-    return problem("puts values at indices that are computed, and may repeat",
+    return problem("writes values at computed indices, which may repeat",
                    "use reduction 'add', or make the indices constant");
   updates = dropOutside(node, updates, lookup.areInside, lookup.row().size());
-  // Integers are added as doubles, which hold those up to 2^53.
+  // Integers are added as doubles, which are exact up to 2^53.
   DType dtype = fromType(node.elementType(table));
   DType wide = isFloat(dtype) ? dtype : DType::F64;
   auto add = [&] {
@@ -318,8 +319,7 @@ Error importScatterND(NodeBuilder &node) {
   return Error::success();
 }
 
-/// All dimensions but the axis are batch dimensions; indices may have fewer of
-/// each than the data, of which the rest stays.
+/// All dimensions except the axis are batch dimensions.
 Error importScatterElements(NodeBuilder &node) {
   const Call &call = node.call;
   int64_t rank = call.rank(0);
@@ -333,7 +333,8 @@ Error importScatterElements(NodeBuilder &node) {
   for (int64_t d = 0; d < rank; ++d)
     if (d != *axis && call.shape(1)[d] != call.shape(0)[d])
       return problem("indices " + toString(call.shape(1)) +
-                         " cover a part of the data " + toString(call.shape(0)),
+                         " cover only a part of the data " +
+                         toString(call.shape(0)),
                      "slice the data in the model");
   auto toLast = [&](Value x) { return node.swapDims(x, *axis, rank - 1); };
   Lookup lookup;

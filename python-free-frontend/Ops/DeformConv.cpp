@@ -1,9 +1,9 @@
 //===- DeformConv.cpp - import of deformable convolutions -----------------===//
 //
-// Each tap of the window reads the image at a place of its own, which data move
-// (arXiv:1703.06211), and is multiplied by a mask if there is one
-// (arXiv:1811.11168). The samples of all taps are the channels of an image of
-// the result's size, of which a convolution of one element makes the result.
+// Each tap of the window reads the image at its own place, which depends on
+// offsets (arXiv:1703.06211). A mask can scale the samples (arXiv:1811.11168).
+// The samples of all taps become the channels of an image of the result's size.
+// A convolution with a 1x1 window makes the result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,7 @@ private:
 };
 } // namespace
 
-/// Offsets are [batch, offset groups * taps * 2, ...], masks [batch, offset
+/// Offsets are [batch, offset groups * taps * 2, ...] and masks [batch, offset
 /// groups * taps, ...], over the positions of the result.
 Error DeformConvImporter::checkOperands() {
   if (Error error = node.requireFloat(0))
@@ -47,7 +47,8 @@ Error DeformConvImporter::checkOperands() {
       numElements(weight) == 0)
     return problem("has an operand " + toString(image) + " and a weight " +
                        toString(weight),
-                   "supported are images of height and width, with elements");
+                   "supported are images with a height and a width, both not "
+                   "empty");
   Expected<WindowDims> found = convWindow(call, weight.drop_front(2));
   if (!found)
     return found.takeError();
@@ -76,14 +77,14 @@ Error DeformConvImporter::checkOperands() {
     return error;
   if (Error error = require(4, {batch, offsetGroups * taps, height, width}))
     return error;
-  // Of what is made: where taps are.
+  // Checks the size of the constants of findPlaces.
   if (Error error = requireFoldable({taps, height}))
     return error;
   return requireFoldable({taps, width});
 }
 
-/// Where the taps are along a dimension, [batch * offset groups, taps, height,
-/// width].
+/// Returns the places of all taps along one dimension: [batch * offset groups,
+/// taps, height, width].
 Value DeformConvImporter::findPlaces(const WindowDim &dim, Value offsets,
                                      bool isWidth) {
   Shape shape{1, taps, 1, 1};
@@ -123,7 +124,7 @@ Error DeformConvImporter::run() {
     samples = node.mul(
         samples, node.reshape(node.operand(4),
                               {batch * offsetGroups, taps, height, width, 1}));
-  // [batch, height, width, channels, taps], as the weight has them.
+  // [batch, height, width, channels, taps] is the order of the weight.
   samples = node.transpose(
       node.reshape(samples, {batch, offsetGroups, taps, height, width, part}),
       {0, 3, 4, 1, 5, 2});

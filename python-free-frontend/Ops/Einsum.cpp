@@ -1,8 +1,8 @@
 //===- Einsum.cpp - import of Einsum --------------------------------------===//
 //
-// Operands are multiplied two at a time: by a matrix product if a dimension of
-// both is summed, elementwise if none is. A dimension that one operand alone
-// has and the result has not is summed first.
+// Multiplies operands two at a time: as a matrix product if a dimension of both
+// is summed, else elementwise. Before that, it sums dimensions that only one
+// operand has and that the result lacks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,13 +20,13 @@ using mlir::Value;
 namespace dtc::frontend {
 
 namespace {
-/// A letter of the equation; those from `firstOfEllipsis` on are dimensions of
+/// A letter of the equation. Labels from `firstOfEllipsis` on are dimensions of
 /// an ellipsis, counted from its end.
 using Label = int;
 using Labels = SmallVector<Label>;
 constexpr Label firstOfEllipsis = 256;
 
-/// A tensor whose dimensions have names.
+/// A tensor with a label for each dimension.
 struct Term {
   Value value;
   Labels labels;
@@ -39,8 +39,8 @@ struct Equation {
   Labels result;
 };
 
-/// The labels of one operand of the given rank, or of the result for the rank
-/// that its ellipsis has; -1 marks an ellipsis until ranks are known.
+/// Parses the labels of an operand or of the result. -1 stands for an ellipsis
+/// until its rank is known.
 Expected<Labels> parseLabels(StringRef text) {
   Labels labels;
   while (!text.empty()) {
@@ -59,7 +59,7 @@ Expected<Labels> parseLabels(StringRef text) {
   return labels;
 }
 
-/// Puts `rank` dimensions in the place of an ellipsis.
+/// Replaces an ellipsis by `rank` labels.
 void expandEllipsis(Labels &labels, int64_t rank) {
   auto *dots = find(labels, -1);
   if (dots == labels.end())
@@ -71,8 +71,8 @@ void expandEllipsis(Labels &labels, int64_t rank) {
   labels = expanded;
 }
 
-/// Without an arrow the result has the ellipsis and then, in alphabetical
-/// order, what appears once.
+/// Derives the result of an equation without an arrow: the ellipsis, then all
+/// letters that appear once, in alphabetical order.
 Labels deriveResult(const Equation &equation, int64_t ellipsisRank) {
   Labels result;
   for (int64_t d = ellipsisRank; d-- > 0;)
@@ -96,7 +96,7 @@ Expected<Equation> parseEquation(const Call &call) {
   SmallVector<StringRef> parts;
   left.split(parts, ',');
   if (parts.size() != call.operands.size())
-    return problem("equation '" + text + "' is of " + Twine(parts.size()) +
+    return problem("equation '" + text + "' has " + Twine(parts.size()) +
                    " operands, the node has " + Twine(call.operands.size()));
   Equation equation;
   int64_t ellipsisRank = 0;
@@ -111,8 +111,8 @@ Expected<Equation> parseEquation(const Call &call) {
       ellipsisRank = std::max(ellipsisRank, rest);
     }
     if (int64_t(labels->size()) != call.rank(i))
-      return problem("equation '" + text + "' gives operand " + Twine(i) + " " +
-                     Twine(named) + " dimensions, it is " +
+      return problem("equation '" + text + "' names " + Twine(named) +
+                     " dimensions of operand " + Twine(i) + ", which is " +
                      toString(call.shape(i)));
     equation.operands.push_back(*labels);
   }
@@ -174,7 +174,7 @@ Error EinsumBuilder::addSizes() {
       if (known == 1)
         known = size;
       if (size != 1 && size != known)
-        return problem("gives one letter to dimensions of " + Twine(known) +
+        return problem("has one letter for dimensions of " + Twine(known) +
                        " and " + Twine(size));
     }
   for (Label label : equation.result)
@@ -183,7 +183,7 @@ Error EinsumBuilder::addSizes() {
   return Error::success();
 }
 
-/// Two dimensions of one letter.
+/// Two dimensions that have the same letter.
 static std::optional<std::pair<int64_t, int64_t>>
 findRepeated(ArrayRef<Label> labels) {
   for (int64_t second : seq<int64_t>(0, labels.size()))
@@ -193,14 +193,14 @@ findRepeated(ArrayRef<Label> labels) {
   return std::nullopt;
 }
 
-/// Of dimensions that have one letter, the elements at equal indices.
+/// Reduces dimensions with the same letter to their diagonal.
 Error EinsumBuilder::takeDiagonals(Term &term) {
   while (auto repeated = findRepeated(term.labels)) {
     auto [first, second] = *repeated;
     Shape shape(node.shapeOf(term.value)), order;
     int64_t size = shape[first];
     if (size != shape[second])
-      return problem("gives one letter to dimensions of " + Twine(size) +
+      return problem("has one letter for dimensions of " + Twine(size) +
                      " and " + Twine(shape[second]));
     for (int64_t dim : seq<int64_t>(0, shape.size()))
       if (dim != first && dim != second)
@@ -223,7 +223,8 @@ Error EinsumBuilder::takeDiagonals(Term &term) {
   return Error::success();
 }
 
-/// Dimensions of size 1 that are repeated disappear: products broadcast.
+/// Drops dimensions of size 1 that other operands repeat, since products
+/// broadcast.
 Error EinsumBuilder::addTerms() {
   for (auto [i, labels] : enumerate(equation.operands)) {
     terms.push_back({node.operand(i), labels});
@@ -245,7 +246,7 @@ Error EinsumBuilder::addTerms() {
   return Error::success();
 }
 
-/// Sums the dimensions of a term that nothing else needs.
+/// Sums the dimensions of a term that no other term or the result has.
 void EinsumBuilder::sumAlone(unsigned number) {
   Term &term = terms[number];
   SmallVector<Term> others(terms);

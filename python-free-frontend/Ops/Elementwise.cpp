@@ -18,7 +18,7 @@ Value buildFloor(NodeBuilder &node, Value x) {
   return node.elementwise<FloorOp>(x);
 }
 
-/// Halves go to the even neighbour.
+/// Rounds to the nearest integer, halves to the even one.
 Value buildRound(NodeBuilder &node, Value x) {
   Value below = buildFloor(node, x), half = node.scalar(0.5, x);
   Value above = node.add(below, node.scalar(1, x));
@@ -44,7 +44,7 @@ template <typename Op> Error importUnary(NodeBuilder &node) {
   return Error::success();
 }
 
-/// A function of one float operand that is written in terms of others.
+/// The import rule for a function of one float that is built from other ops.
 template <Value (*f)(NodeBuilder &, Value)>
 Error importComposed(NodeBuilder &node) {
   if (Error error = node.requireFloat(0))
@@ -53,7 +53,7 @@ Error importComposed(NodeBuilder &node) {
   return Error::success();
 }
 
-/// Integers are their own roundings.
+/// The import rule for a rounding. Integers stay as they are.
 template <Value (*f)(NodeBuilder &, Value)>
 Error importRounding(NodeBuilder &node) {
   Value x = node.operand(0);
@@ -83,7 +83,7 @@ Value buildTan(NodeBuilder &node, Value x) {
       {node.elementwise<SinOp>(x), node.elementwise<CosOp>(x)});
 }
 
-/// sqrt((1 - x) (1 + x)), more exact near 1 than with the square of x.
+/// sqrt((1 - x) (1 + x)) is more precise near 1 than sqrt(1 - x^2).
 Value buildCoordinate(NodeBuilder &node, Value x) {
   Value one = node.scalar(1, x);
   return node.elementwise<SqrtOp>(node.mul(node.sub(one, x), node.add(x, one)));
@@ -112,7 +112,7 @@ Value buildCosh(NodeBuilder &node, Value x) {
   return buildHyperbolic(node, x, 1);
 }
 
-/// log(x + sqrt(x^2 + 1)) of the positive of x and -x, where it does not
+/// log(x + sqrt(x^2 + 1)) of |x|, with the sign of x. A negative x would
 /// cancel.
 Value buildAsinh(NodeBuilder &node, Value x) {
   Value isNegative = node.compare(Comparison::lt, x, node.scalar(0, x));
@@ -138,7 +138,8 @@ Value buildAtanh(NodeBuilder &node, Value x) {
   return node.mul(node.elementwise<LogOp>(ratio), node.scalar(0.5, x));
 }
 
-/// One or more operands, combined from left to right.
+/// The import rule for an operator that combines one or more operands from left
+/// to right.
 template <typename Op> Error importFold(NodeBuilder &node) {
   if (Error error = node.requireSameTypes())
     return error;
@@ -164,7 +165,7 @@ Error importMean(NodeBuilder &node) {
   return Error::success();
 }
 
-/// With fmod the sign is that of the dividend, else that of the divisor.
+/// With fmod the result has the sign of the dividend, else of the divisor.
 Error importMod(NodeBuilder &node) {
   if (Error error = node.requireSameTypes())
     return error;
@@ -185,7 +186,7 @@ Error importMod(NodeBuilder &node) {
   }
   Value rest = node.sub(x, node.mul(quotient, y)), zero = node.scalar(0, rest);
   if (!truncates) {
-    // The quotient was cut towards zero where it is negative.
+    // The quotient was rounded towards zero, also where it is negative.
     Value product = node.mul(rest, y);
     rest = node.select(node.compare(Comparison::lt, product, zero),
                        node.add(rest, y), rest);
@@ -220,8 +221,8 @@ Error importSign(NodeBuilder &node) {
   return Error::success();
 }
 
-/// x to a small constant power, by products as frameworks compute it: exact
-/// for negative x, and a derivative without logarithm.
+/// Computes x to a small constant power by products, as frameworks do. This is
+/// exact for negative x, and its derivative needs no logarithm.
 Value powerByProducts(NodeBuilder &node, Value x, double exponent) {
   double magnitude = std::fabs(exponent);
   Value result;
@@ -330,7 +331,8 @@ Error importWhere(NodeBuilder &node) {
   return Error::success();
 }
 
-/// A bound of Clip: an operand since opset 11, before an attribute.
+/// Reads a bound of Clip. It is an operand since opset 11, before that an
+/// attribute.
 Value getBound(NodeBuilder &node, unsigned i, StringRef name) {
   if (node.call.hasOperand(i))
     return node.reshape(node.operand(i), {});
@@ -339,8 +341,9 @@ Value getBound(NodeBuilder &node, unsigned i, StringRef name) {
   return {};
 }
 
-/// x within one bound: `Limit` of both. At a bound that is a number no gradient
-/// passes; one that is computed shares it, as PyTorch's clamp does.
+/// Limits x to one bound; `Limit` is the minimum or the maximum. No gradient
+/// passes at a bound that is a constant. A computed bound shares the gradient,
+/// as in PyTorch's clamp.
 template <typename Limit>
 Value limit(NodeBuilder &node, Value x, unsigned i, StringRef name,
             Comparison isBeyond) {
@@ -362,8 +365,8 @@ Error importClip(NodeBuilder &node) {
   return Error::success();
 }
 
-/// Whole numbers modulo those of fewer bits: the bits are moved to the top of
-/// the type, where the others fall off, and back.
+/// Wraps integers to a narrower type. Shifts the bits to the top of the type,
+/// which drops the upper ones, and back.
 Value wrap(NodeBuilder &node, Value x, Call::Narrow narrow) {
   DType type = fromType(NodeBuilder::elementType(x));
   int64_t lost = (type == DType::I64 ? 64 : 32) - narrow.bits;
@@ -383,7 +386,7 @@ Value wrap(NodeBuilder &node, Value x, Call::Narrow narrow) {
 
 Error importCast(NodeBuilder &node) {
   Expected<DType> dtype = node.call.hasOperand(1)
-                              ? node.call.operands[1].dtype // CastLike
+                              ? node.call.operands[1].dtype // of CastLike
                               : node.call.getDType("to", DType::F32);
   if (!dtype)
     return dtype.takeError();
@@ -405,7 +408,7 @@ Error importIdentity(NodeBuilder &node) {
 
 Error importStopGradient(NodeBuilder &node) {
   Value x = node.operand(0);
-  // No gradient passes through integers anyway.
+  // No gradient passes through integers.
   bool isFloat = isa<mlir::FloatType>(mlir::getElementTypeOrSelf(x));
   node.setResult(0, isFloat ? node.elementwise<StopGradientOp>(x) : x);
   return Error::success();
@@ -432,7 +435,7 @@ void addElementwiseOperators(OperatorTable &table) {
       {"Sqrt", 6, 1, 1, "", importUnary<SqrtOp>},
       {"Reciprocal", 6, 1, 1, "", importUnary<ReciprocalOp>},
       {"Erf", 9, 1, 1, "", importUnary<ErfOp>},
-      // Not ONNX's, but what tf2onnx writes for TensorFlow's.
+      // Not an operator of ONNX. tf2onnx writes it for TensorFlow's Erfc.
       {"Erfc", 1, 1, 1, "", importComposed<buildErfc>},
       {"Tanh", 6, 1, 1, "", importUnary<TanhOp>},
       {"Sigmoid", 6, 1, 1, "", importUnary<SigmoidOp>},

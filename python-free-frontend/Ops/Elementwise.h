@@ -1,6 +1,6 @@
 //===- Elementwise.h - roundings of import rules ----------------*- C++ -*-===//
 //
-// The roundings that rules of several families build.
+// Rounding functions that rules of several families use.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,9 +11,9 @@
 
 namespace dtc::frontend {
 
-/// The largest integer that is not larger.
+/// The largest integer that is at most x.
 mlir::Value buildFloor(NodeBuilder &node, mlir::Value x);
-/// The nearest integer; of two, the even one.
+/// The nearest integer. Halves go to the even neighbor.
 mlir::Value buildRound(NodeBuilder &node, mlir::Value x);
 
 } // namespace dtc::frontend

@@ -1,4 +1,4 @@
-//===- FollowSelection.cpp - operators on what a mask selects -------------===//
+//===- FollowSelection.cpp - operators on masked values -------------------===//
 //
 // See FollowSelection.h.
 //
@@ -17,22 +17,24 @@ namespace dtc::frontend {
 
 using Result = std::optional<Selection>;
 
-static Error refuse(const Twine &what) {
-  return problem(what + " what a mask selects, of which there are as many "
-                        "elements as data say",
+/// Refuses a node: "WHAT the elements that a mask selects WITH".
+static Error refuse(const Twine &what, const Twine &with = "") {
+  return problem(what + " the elements that a mask selects" + with +
+                     "; their number depends on data",
                  "supported are elementwise operators, products with weights, "
-                 "reductions, losses, and values put back at the mask; else "
-                 "use torch.where");
+                 "reductions, losses, and writing values back at the mask; use "
+                 "torch.where for others");
 }
 
 static bool isLoss(StringRef op) {
   return op == "SoftmaxCrossEntropyLoss" || op == "NegativeLogLikelihoodLoss";
 }
 
-/// Whether the operator reduces dimensions, as ShapeRules' `reduction` says.
+/// Whether the operator reduces dimensions, so that `reduction` has a rule for
+/// it.
 static bool isReduction(StringRef op) { return op.starts_with("Reduce"); }
 
-/// The selection along a dimension of an operand.
+/// The selection of a masked operand; null for other operands.
 static const Selection *findSelected(const Call &call, unsigned operand) {
   return call.is(operand, ValueKind::Masked)
              ? &*call.operands[operand].selection
@@ -73,20 +75,20 @@ bool joinsSelected(const Call &call) {
     return false;
   Expected<Reduction> plan = reduction(call);
   if (!plan) {
-    consumeError(plan.takeError()); // said by the node's own rule
+    consumeError(plan.takeError()); // the node's own rule reports the error
     return false;
   }
   return is_contained(plan->axes, selected->dim);
 }
 
-/// Whether shapes stay shapes.
+/// Whether the operator only moves the numbers of a shape.
 static bool movesShapes(StringRef op) {
   return is_contained({"Cast", "Concat", "Gather", "Identity", "Reshape",
                        "Slice", "Squeeze", "Unsqueeze"},
                       op);
 }
 
-/// Whether the node computes with numbers of a shape.
+/// Whether the operator computes with the numbers of a shape.
 static bool computes(const Operator &op) {
   return (op.isElementwise && !movesShapes(op.name)) || isReduction(op.name);
 }
@@ -105,7 +107,7 @@ bool readsNumber(const Call &call, const Operator &op, unsigned operand) {
 }
 
 namespace {
-/// Follows the selections of one node's operands.
+/// Finds the selection of a node's results from those of its operands.
 class Follower {
 public:
   Follower(const Call &call, const Operator &row, ArrayRef<int64_t> result)
@@ -113,7 +115,7 @@ public:
 
   Expected<Result> follow();
 
-  // Rules, by what operators do.
+  // One rule for each kind of operator.
   Expected<Result> followElements() { return followAligned(0); }
   Expected<Result> followProduct();
   Expected<Result> followReshape();
@@ -145,13 +147,13 @@ private:
     selection.dim = dim;
     return selection;
   }
-  /// A shape of which an element is the number of places, times `inner` or, if
-  /// that is 0, times some number.
+  /// A shape whose element `element` is the number of places times `inner`. An
+  /// `inner` of 0 means an unknown factor.
   Result countOf(int64_t element, int64_t inner) const {
     return Selection{first().mask, element, inner, first().within,
                      /*isCount=*/true};
   }
-  /// Whether no operand but the first selects.
+  /// Whether only the first operand has a selection.
   bool isOnlyFirst() const {
     return none_of(drop_begin(call.operands),
                    [](const Operand &operand) { return operand.selection; });
@@ -164,9 +166,9 @@ private:
 };
 } // namespace
 
-/// Operands whose dimensions, but for the last `keptDims`, are aligned from the
-/// last one on, as NumPy does: those that select do so at the same place, and
-/// others repeat there.
+/// Aligns dimensions from the last one, as NumPy does, except the last
+/// `keptDims`. Operands with a selection must select along the same dimension.
+/// All other operands must broadcast along it.
 Expected<Result> Follower::followAligned(unsigned keptDims) {
   Result found;
   int64_t rank = result.size();
@@ -175,7 +177,7 @@ Expected<Result> Follower::followAligned(unsigned keptDims) {
       Selection own = *selected;
       own.dim += rank - call.rank(i);
       if (own.dim >= rank - int64_t(keptDims) || (found && !(*found == own)))
-        return refuse("joins with other values");
+        return refuse("combines", " with other values");
       found = own;
     }
   if (!found)
@@ -184,12 +186,13 @@ Expected<Result> Follower::followAligned(unsigned keptDims) {
     int64_t dim = found->dim - rank + call.rank(i);
     if (call.hasOperand(i) && !findSelected(call, i) && dim >= 0 &&
         call.shape(i)[dim] != 1)
-      return refuse("joins with " + Twine(call.shape(i)[dim]) + " values");
+      return refuse("combines",
+                    " with " + Twine(call.shape(i)[dim]) + " values");
   }
   return found;
 }
 
-/// Rows of the first operand or columns of the second are apart.
+/// Rows of the first operand, or columns of the second, stay apart.
 Expected<Result> Follower::followProduct() {
   int64_t rank = result.size(), ownRank = call.rank(0);
   bool isGemm = op == "Gemm";
@@ -204,8 +207,8 @@ Expected<Result> Follower::followProduct() {
   return followAligned(2);
 }
 
-/// A dimension of as many places, before and behind which there are as many
-/// elements. A number that the file has for them would be no one.
+/// Finds a result dimension that has the places again, with as many elements
+/// before and after it. A constant size in the file would be a wrong count.
 Expected<Result> Follower::followReshape() {
   ArrayRef<int64_t> from = call.shape(0);
   Selection own = first();
@@ -232,7 +235,8 @@ Expected<Result> Follower::followReshape() {
   return refuse("reshapes");
 }
 
-/// Repeated along others, with the number of places where these are.
+/// Repeats the value along other dimensions. The shape may contain the number
+/// of places, at the dimension that has the places.
 Expected<Result> Follower::followExpanded() {
   const Result &count = call.operands[1].selection;
   int64_t more = int64_t(result.size()) - call.rank(0),
@@ -245,7 +249,7 @@ Expected<Result> Follower::followExpanded() {
   return at(dim);
 }
 
-/// Dimensions of size 1 come or go.
+/// Adds or removes dimensions of size 1.
 Expected<Result> Follower::followUnits() {
   auto axes = call.getIntsOrOperand("axes", 1);
   if (!axes)
@@ -275,7 +279,7 @@ Expected<Result> Follower::followSlice() {
   auto ranges = sliceRanges(call);
   if (!ranges)
     return ranges.takeError();
-  // A count as a bound is the end of what is selected.
+  // A count as a bound means all selected elements.
   for (const Operand &bound : drop_begin(call.operands))
     if (bound.selection &&
         (ranges->size() != 1 || ranges->front().axis != first().dim ||
@@ -315,7 +319,7 @@ Expected<Result> Follower::followGather() {
   return at(first().dim < *axis ? first().dim : first().dim + call.rank(1) - 1);
 }
 
-/// All operands select along the same dimension, which is not joined.
+/// All operands must select along the same dimension, which is not the axis.
 Expected<Result> Follower::followJoined() {
   auto axis = normalizeAxis(call.getInt("axis", 0), call.rank(0));
   if (!axis)
@@ -323,7 +327,7 @@ Expected<Result> Follower::followJoined() {
   for (const Operand &operand : call.operands)
     if (!findSelected(call, 0) || !operand.selection ||
         !(*operand.selection == first()) || first().dim == *axis)
-      return refuse("joins with other values");
+      return refuse("combines", " with other values");
   return at(first().dim);
 }
 
@@ -346,9 +350,9 @@ bool Follower::hasShapesOnly() const {
   });
 }
 
-/// An operand with a count that makes the result one, or that no rule of the op
-/// expects: not one that is computed with beside other values, nor a shape or
-/// bound of what is selected.
+/// Finds a count that makes the result a count, or that the operator's rule
+/// does not expect. A rule expects a count that is computed with other values,
+/// and one in the shape or bound for a selection.
 std::optional<unsigned> Follower::findCount() const {
   bool readsShape = op == "Reshape" || op == "Expand" || op == "Slice";
   for (auto [i, operand] : enumerate(call.operands)) {
@@ -363,7 +367,7 @@ std::optional<unsigned> Follower::findCount() const {
   return std::nullopt;
 }
 
-/// Whether coordinates stay such, or are looked up with.
+/// Whether the operator moves coordinates, or uses them for a lookup.
 bool Follower::movesPlaces(unsigned operand) const {
   bool looksUp = op == "GatherND" || op == "ScatterND";
   return looksUp ? operand == 1
@@ -372,8 +376,8 @@ bool Follower::movesPlaces(unsigned operand) const {
                                     (op == "Max" && call.operands.size() == 1));
 }
 
-/// A shape, or its number of places, stays one where it is only moved. What is
-/// computed of it is a number that shapes may have.
+/// An operator that only moves a shape, or its count, returns one. Arithmetic
+/// on a count gives a number that other shapes may contain.
 Expected<Result> Follower::followCount(unsigned operand) {
   Selection count = *call.operands[operand].selection;
   if (hasShapesOnly() &&
@@ -404,8 +408,8 @@ Expected<Result> Follower::followCount(unsigned operand) {
   return refuse("reads the number of");
 }
 
-/// The sum of what is selected, say, is one of all rows; a loss that is not
-/// reduced has an element for each.
+/// A reduced loss has no selection. A loss that is not reduced has an element
+/// for each place.
 Expected<Result> Follower::followLoss() {
   return call.getString("reduction", "mean") == "none" ? at(0) : Result();
 }
@@ -416,14 +420,14 @@ Expected<Result> Follower::followReduction() {
   return findSelected(call, 0) ? followReduced() : Result();
 }
 
-/// Values that are put back at the places that select them.
+/// Values that are written back at the places that selected them.
 Expected<Result> Follower::followScatter() {
   if (findSelected(call, 1) && selectsRows(call))
     return call.operands[0].selection;
   return Result();
 }
 
-/// Rows that coordinates of a mask look up.
+/// Rows that the coordinates of a mask look up.
 Expected<Result> Follower::followGatherND() {
   if (!findSelected(call, 1) || !selectsRows(call) ||
       findSelected(call, 1)->dim >= call.rank(1) - 1)
@@ -447,9 +451,11 @@ Expected<Result> Follower::followTranspose() {
   return at(find(*permutation, first().dim) - permutation->begin());
 }
 
-/// Rows stay apart that lie along an axis which nothing selects from.
+/// Operators along an axis keep rows apart if the selection is not along the
+/// axis.
 Expected<Result> Follower::followRows() {
-  // Softmax was of all dimensions from one on, the second if not said.
+  // Before opset 13 Softmax joins all dimensions from the axis on, by default
+  // 1.
   bool isLast = op != "ArgMax" && op != "ArgMin" && op != "Split";
   bool isOld = op.ends_with("max") && call.opset < 13;
   auto axis = normalizeAxis(call.getInt("axis", !isLast ? 0
@@ -465,7 +471,7 @@ Expected<Result> Follower::followRows() {
   return at(first().dim - (isDropped && *axis < first().dim));
 }
 
-/// Each sample is computed with alone.
+/// The operator treats each sample separately.
 Expected<Result> Follower::followSamples() {
   if (!isOnlyFirst() || first().dim != 0)
     return refuse("reads");
@@ -475,12 +481,12 @@ Expected<Result> Follower::followSamples() {
 namespace {
 struct SelectionRule {
   Expected<Result> (Follower::*follow)() = nullptr;
-  /// Whether operand 0 must select.
+  /// Whether operand 0 must have a selection.
   bool needsFirst = true;
 };
 } // namespace
 
-/// Null for operators that refuse what a mask selects.
+/// Null for operators that refuse elements that a mask selects.
 static const SelectionRule *findRule(const Operator &op) {
   static const SelectionRule aligned = {&Follower::followElements, false},
                              reduction = {&Follower::followReduction, false};

@@ -1,7 +1,8 @@
 //===- GridSample.cpp - import of GridSample and AffineGrid ---------------===//
 //
-// Places of samples are data, from -1 to 1 along each dimension of the image.
-// As in PyTorch, a place that is moved into the image has no gradient.
+// Coordinates of samples are data from -1 to 1 along each dimension of the
+// image. As in PyTorch, a coordinate that is clamped to the image gets no
+// gradient.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,7 +46,7 @@ private:
 };
 } // namespace
 
-/// Names of modes changed in opset 20.
+/// Reads the modes, whose names changed in opset 20.
 Error Sampler::readModes() {
   mode = call.getString("mode", call.opset < 20 ? "bilinear" : "linear");
   if (mode.starts_with("bi"))
@@ -61,7 +62,7 @@ Error Sampler::readModes() {
   return Error::success();
 }
 
-/// The image is [batch, channels, ...], the grid [batch, ..., dimensions].
+/// The image must be [batch, channels, ...], the grid [batch, ..., dimensions].
 Error Sampler::checkShapes() const {
   ArrayRef<int64_t> image = call.shape(0), grid = call.shape(1);
   if (image.size() < 3 || image.size() > 5 || grid.size() != image.size() ||
@@ -73,15 +74,15 @@ Error Sampler::checkShapes() const {
   return Error::success();
 }
 
-/// Beyond the bounds, and at them, there is no gradient. NaN becomes `low`.
+/// Clamps x. No gradient passes at or beyond the bounds. NaN becomes `low`.
 Value Sampler::clamp(Value x, double low, double high) {
   Value inner =
       node.select(isOf(Comparison::lt, x, high), x, node.scalar(high, x));
   return node.select(isOf(Comparison::gt, x, low), inner, node.scalar(low, x));
 }
 
-/// The image goes on mirrored, about the centers of its outermost elements or
-/// about their edges.
+/// Mirrors coordinates at the centers of the outermost elements, or at their
+/// edges.
 Value Sampler::reflect(Value x, int64_t size) {
   double low = alignsCorners ? 0 : -0.5;
   double span = alignsCorners ? size - 1 : size;
@@ -89,7 +90,7 @@ Value Sampler::reflect(Value x, int64_t size) {
     return times(x, 0);
   x = node.elementwise<AbsOp>(plus(x, -low));
   Value periods = buildFloor(node, times(x, 1 / (2 * span)));
-  // In a period of twice the span, the second half runs back.
+  // In a period of twice the span, the second half runs backwards.
   Value rest = node.sub(x, times(periods, 2 * span));
   Value back = node.sub(node.scalar(2 * span, x), rest);
   return plus(node.select(isOf(Comparison::le, rest, span), rest, back), low);
@@ -101,12 +102,12 @@ Value Sampler::moveInside(Value x, int64_t size) {
   return padding == "zeros" ? x : clamp(x, 0, size - 1);
 }
 
-/// Keys' kernel over four elements, with a = -0.75 as in PyTorch. Each is moved
-/// into the image by itself.
+/// The taps of Keys' cubic kernel, with a = -0.75 as in PyTorch. Each of the
+/// four elements is moved into the image separately.
 Taps Sampler::findCubicTaps(Value x, int64_t size) {
   constexpr double a = -0.75;
   Value base = buildFloor(node, x), t = node.sub(x, base);
-  // The value at `s` of a polynomial, highest power first.
+  // Evaluates a polynomial at `s`. The highest power comes first.
   auto polynomial = [&](Value s, ArrayRef<double> coefficients) {
     Value sum = node.scalar(coefficients[0], s);
     for (double coefficient : coefficients.drop_front())
@@ -115,7 +116,7 @@ Taps Sampler::findCubicTaps(Value x, int64_t size) {
   };
   Taps taps;
   for (int64_t offset = -1; offset <= 2; ++offset) {
-    // The distance of the element from the place.
+    // Distance of the element from the place.
     Value s =
         offset <= 0 ? plus(t, -offset) : node.sub(node.scalar(offset, t), t);
     Value weight = offset == 0 || offset == 1
@@ -127,7 +128,7 @@ Taps Sampler::findCubicTaps(Value x, int64_t size) {
   return taps;
 }
 
-/// Coordinates are from -1 to 1 over the image.
+/// Finds the taps of a coordinate from -1 to 1.
 Taps Sampler::findTaps(Value coordinate, int64_t size) {
   Value fromStart = plus(coordinate, 1);
   Value x = alignsCorners ? times(fromStart, (size - 1) / 2.0)
@@ -153,7 +154,7 @@ Error Sampler::run() {
   int64_t dims = image.size() - 2;
   SmallVector<Taps> taps;
   for (int64_t d = 0; d < dims; ++d) {
-    // Coordinates begin with that of the last dimension.
+    // The first coordinate is for the last dimension.
     Value coordinate = node.slice(node.operand(1), dims + 1, dims - 1 - d, 1);
     taps.push_back(
         findTaps(node.reshape(coordinate, grid.drop_back()), image[2 + d]));
@@ -165,8 +166,8 @@ Error Sampler::run() {
 
 static Error importGridSample(NodeBuilder &node) { return Sampler(node).run(); }
 
-/// Where the elements of a result are, in coordinates from -1 to 1, under
-/// theta, [batch, dimensions, dimensions + 1]: a product by a constant.
+/// Computes the coordinates (from -1 to 1) of the elements of a result by a
+/// product of theta [batch, dimensions, dimensions + 1] with a constant.
 static Error importAffineGrid(NodeBuilder &node) {
   const Call &call = node.call;
   if (Error error = node.requireFloat(0))

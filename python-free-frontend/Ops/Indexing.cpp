@@ -1,7 +1,7 @@
 //===- Indexing.cpp - import of lookups -----------------------------------===//
 //
-// Lookups by one index: of rows (an embedding, or a slice when the indices are
-// known), of single elements, of a column for each index.
+// Lookups with one index: of rows (an embedding, or a slice if the indices are
+// known), of single elements, and of one column for each index.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@ using mlir::Value;
 namespace dtc::frontend {
 
 namespace {
-/// Whether indices count up by one.
+/// Whether each index is one more than the index before it.
 bool areConsecutive(const HostTensor &indices) {
   for (int64_t i = 1; i < indices.size(); ++i)
     if (indices.getInt(i) != indices.getInt(0) + i)
@@ -27,14 +27,14 @@ bool areConsecutive(const HostTensor &indices) {
   return indices.size() > 0;
 }
 
-/// Whether known indices take a slice, in another shape. Positions that are
-/// looked up in a table stay a lookup, by any number of indices.
+/// Whether known indices can become a slice. A lookup of positions in a table
+/// stays a lookup, for any number of indices.
 bool takesSlice(const HostTensor &indices, Value table) {
   return (indices.rank() <= 1 || table.getDefiningOp()) &&
          areConsecutive(indices);
 }
 
-/// Marks the row that torch.nn.Embedding does not train.
+/// Marks the padding row, which torch.nn.Embedding does not train.
 void markPadding(const Call &call, Value rows) {
   int64_t index = call.getInt(annotation::paddingIdx, -1);
   if (auto lookup = rows.getDefiningOp<GatherOp>(); lookup && index >= 0)
@@ -87,8 +87,8 @@ Error importGather(NodeBuilder &node) {
   return Error::success();
 }
 
-/// All dimensions but the axis are batch dimensions. Where indices repeat along
-/// those after it, whole rows are looked up.
+/// All dimensions except the axis are batch dimensions. If indices repeat along
+/// the dimensions after the axis, whole rows are looked up.
 Error importGatherElements(NodeBuilder &node) {
   const Call &call = node.call;
   int64_t rank = call.rank(0);
@@ -127,7 +127,7 @@ Error importGatherElements(NodeBuilder &node) {
   return Error::success();
 }
 
-/// A row of `depth` elements for each index, in which one is `on`.
+/// Builds a row of `depth` elements for each index. One element is `on`.
 Error importOneHot(NodeBuilder &node) {
   const Call &call = node.call;
   auto depth = call.constant(1, "depth");
@@ -144,7 +144,7 @@ Error importOneHot(NodeBuilder &node) {
   Value indices = node.operand(0);
   if (isFloat(call.operands[0].dtype))
     indices = node.cast(indices, DType::I64);
-  // Negative ones count from the end.
+  // Negative indices count from the end.
   Value isNegative =
       node.compare(Comparison::lt, indices, node.scalar(0, indices));
   Value wrapped = node.add(indices, node.scalar((*depth)->getInt(0), indices));
@@ -167,8 +167,8 @@ Error importOneHot(NodeBuilder &node) {
   return Error::success();
 }
 
-/// The first elements of each sequence in reverse order; sequences have a
-/// length each, which is no more than there are.
+/// Reverses the first `length` elements of each sequence. Lengths are at most
+/// the size of the time axis.
 Error importReverseSequence(NodeBuilder &node) {
   const Call &call = node.call;
   int64_t timeAxis = call.getInt("time_axis", 0);

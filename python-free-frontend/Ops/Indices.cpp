@@ -1,4 +1,4 @@
-//===- Indices.cpp - indices that lookups may take ------------------------===//
+//===- Indices.cpp - checks the indices of lookups ------------------------===//
 //
 // See Indices.h.
 //

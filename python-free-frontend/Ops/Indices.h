@@ -1,10 +1,10 @@
-//===- Indices.h - indices that lookups may take ----------------*- C++ -*-===//
+//===- Indices.h - checks the indices of lookups ----------------*- C++ -*-===//
 //
-// Kernels do not check indices. Those that are known are checked here, those
-// that are data of the model when they are read (dtc.bound); what the model
-// computes, unless it is known to be inside, becomes an index that is, and what
-// is looked up there no number, if it is a float, so that a training ends with
-// the step.
+// Kernels do not check indices. The importer checks indices that are known.
+// Indices that are data of the model are checked when the program reads them
+// (dtc.bound). Indices that the model computes are clamped, unless their range
+// is known to be inside. The lookup of a clamped index gives NaN in a float
+// table, so that the step fails.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,21 +15,23 @@
 
 namespace dtc::frontend {
 
-/// Non-negative indices, or an error for one outside a dimension of `size`.
+/// Maps negative indices to those from 0 to size - 1. Errors if one is outside.
 llvm::Expected<HostTensor> wrapIndices(const HostTensor &indices, int64_t size);
 
+/// Indices that a kernel may use.
 struct Indices {
   mlir::Value values;    ///< from 0 to size - 1
-  mlir::Value areInside; ///< null if all are
+  mlir::Value areInside; ///< whether each index was inside; null if all are
 };
 
-/// Indices of a dimension of `size`, negative ones from its end. Data that
-/// `isPart` of an index is computed with: its reader does not check it.
+/// Makes indices of a dimension of `size` safe. Negative ones count from the
+/// end. `isPart`: the model computes an index from this one, so the program
+/// that reads the data does not check it.
 llvm::Expected<Indices> checkIndices(NodeBuilder &node, mlir::Value indices,
                                      int64_t size, bool isPart = false);
 
-/// `rows`, an element's row of `rank` dimensions for each index, without those
-/// at indices that were outside: NaN, the lowest number or false.
+/// Replaces the rows that were looked up at outside indices by NaN, the lowest
+/// integer or false. `rows` has a row of `rank` dimensions for each index.
 mlir::Value dropOutside(NodeBuilder &node, mlir::Value rows,
                         mlir::Value areInside, int64_t rank);
 

@@ -1,4 +1,4 @@
-//===- KnownValues.cpp - IR values that follow from constants -------------===//
+//===- KnownValues.cpp - facts about IR values ----------------------------===//
 //
 // See KnownValues.h.
 //
@@ -78,8 +78,8 @@ void markDistinct(Value indices, int64_t dim) {
   indices.getDefiningOp()->setAttr(distinct, builder.getI64IntegerAttr(dim));
 }
 
-/// The dimension of `from` whose elements are those of dimension `dim` of `to`,
-/// a reshape of it; none if there is no such.
+/// Finds the dimension of `from` that has the elements of dimension `dim` of
+/// its reshape `to`. Nothing if there is none.
 static std::optional<int64_t> findDimension(ArrayRef<int64_t> from,
                                             ArrayRef<int64_t> to, int64_t dim) {
   int64_t inner = numElements(to.drop_front(dim + 1));
@@ -121,8 +121,8 @@ void eraseMarks(Operation *op) {
 }
 
 namespace {
-/// Finds ranges of integers, which always have one, and of floats that are made
-/// of integers and constants alone: others may be no number.
+/// Finds ranges of integers, and of floats that are made only of integers and
+/// constants. Other floats may be NaN, so they have no range.
 class RangeFinder {
 public:
   std::optional<Range> find(Value value, int depth = 0);
@@ -137,7 +137,7 @@ static Range join(Range a, Range b) {
   return {std::min(a.low, b.low), std::max(a.high, b.high)};
 }
 
-/// The range of the elements of a constant that are whole.
+/// The range of a constant whose elements are all integers.
 static std::optional<Range> readRange(ConstantOp op) {
   auto elements = dyn_cast<mlir::DenseElementsAttr>(op.getValue());
   if (!elements || elements.empty())
@@ -162,7 +162,7 @@ static std::optional<Range> readRange(ConstantOp op) {
   return range;
 }
 
-/// Whether floats and integers of 32 bits and more hold all of it.
+/// Whether floats and integers of at least 32 bits represent the range exactly.
 static bool isExact(Range range) {
   constexpr int64_t largest = 1 << 24;
   return range.low >= -largest && range.high <= largest;
@@ -224,7 +224,7 @@ std::optional<Range> RangeFinder::compute(Operation *op, int depth) {
           .Case([&](MaximumOp) { return larger(); })
           .Case([&](MinimumOp) { return smaller(); })
           .Case([&](SelectOp select) {
-            // x <= y ? y : x, and x >= y ? y : x.
+            // Recognizes x <= y ? y : x and x >= y ? y : x.
             auto compare = select.getCondition().getDefiningOp<CompareOp>();
             if (!compare || compare.getLhs() != select.getOnFalse() ||
                 compare.getRhs() != select.getOnTrue())

@@ -1,7 +1,7 @@
-//===- KnownValues.h - IR values that follow from constants -----*- C++ -*-===//
+//===- KnownValues.h - facts about IR values --------------------*- C++ -*-===//
 //
-// What import rules know of operands that have become ops: a coordinate among
-// several may be a constant that was joined with data.
+// Tells import rules about operands that have become ops. For example, one of
+// several coordinates may be a constant that was concatenated with data.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,32 +16,33 @@
 
 namespace dtc::frontend {
 
-/// The elements of an integer value that constants and shape ops make.
+/// The elements of an integer value, if it is made only of constants and shape
+/// ops; else nothing.
 std::optional<HostTensor> getKnownInts(mlir::Value value);
 
-/// Whether the value counts 0, 1, ... along a dimension and repeats along all
+/// Whether the value is 0, 1, ... along a dimension, and constant along all
 /// others.
 bool countsAlong(mlir::Value value, int64_t dim);
 
-/// Notes that indices occur once each along a dimension, as those of the
-/// largest elements do.
+/// Marks indices that are distinct along a dimension, such as those of TopK.
 void markDistinct(mlir::Value indices, int64_t dim);
 
-/// Whether that is noted of what the value's elements come from.
+/// Whether the elements of the value come from indices with such a mark.
 bool areDistinct(mlir::Value indices, int64_t dim);
 
 /// Removes the marks.
 void eraseMarks(mlir::Operation *op);
 
+/// Bounds, both inclusive.
 struct Range {
   int64_t low, high;
 };
 
-/// Between which numbers the elements of integers are, whatever data are: all
-/// that there are, if what computes them does not bound them.
+/// The range of integers for all possible data. Without bounds it is the range
+/// of the type.
 Range getRange(mlir::Value integers);
 
-/// Whether the value is integers of the model's data, up to shape and type.
+/// Whether the value is integer data of the model, perhaps reshaped or cast.
 bool isData(mlir::Value value);
 
 } // namespace dtc::frontend

@@ -1,7 +1,7 @@
 //===- Loss.cpp - import of losses ----------------------------------------===//
 //
-// Losses that a model computes itself, of labels that are its inputs. Sums are
-// taken in double precision, as those of the losses that dtc adds.
+// Losses that the model computes from labels among its inputs. Sums run in
+// double precision, like those of the losses that dtc adds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,12 +35,12 @@ private:
   const Call &call = node.call;
   Scores kind;
   std::optional<int64_t> ignored;
-  /// Share of a label that is spread over all classes.
+  /// Share of a label that is spread over all classes (label smoothing).
   double smoothing = 0;
-  /// Labels are shares of all classes, which PyTorch's cross_entropy takes too
-  /// and its exporters pass on.
+  /// Whether labels are probabilities of all classes. PyTorch's cross_entropy
+  /// accepts them, and its exporters pass them on.
   bool hasShares = false;
-  /// Classes are the last dimension of scores.
+  /// The last dimension of scores is the class.
   Value scores, labels;
 };
 } // namespace
@@ -74,7 +74,7 @@ Error LossBuilder::check() {
   return Error::success();
 }
 
-/// The sum of all elements as a double.
+/// Sums all elements as a double.
 Value LossBuilder::total(Value x) {
   Shape axes;
   for (size_t d = 0; d < node.shapeOf(x).size(); ++d)
@@ -97,8 +97,8 @@ Value LossBuilder::findIsLabel() {
       Value());
 }
 
-/// One loss for each label, which has 1 - smoothing of the mass and its even
-/// share of the rest.
+/// Builds a loss for each label. The label gets 1 - smoothing of the weight,
+/// and all classes share the rest.
 Value LossBuilder::buildLosses() {
   Value logs =
       kind == Scores::Logits ? node.elementwise<LogSoftmaxOp>(scores) : scores;
@@ -123,7 +123,7 @@ Value LossBuilder::buildLosses() {
   return node.select(isCounted, losses, zero);
 }
 
-/// One for each sample and position.
+/// Builds a loss for each sample and position.
 Value LossBuilder::buildShareLosses() {
   Value logs = node.elementwise<LogSoftmaxOp>(scores);
   Value shares = node.channelsLast(labels);
@@ -141,9 +141,10 @@ Value LossBuilder::buildShareLosses() {
       node.reduce<ReduceSumOp>(node.mul(logs, shares), {last}), each));
 }
 
-/// What a mean divides by: the number of labels, or the sum of their weights.
+/// Returns the divisor of a mean: the number of labels, or the sum of their
+/// weights.
 Value LossBuilder::countLabels() {
-  if (hasShares) { // also if classes have weights
+  if (hasShares) { // even if classes have weights
     ArrayRef<int64_t> shape = node.shapeOf(scores);
     int64_t count = numElements(shape.drop_back());
     return node.constant(HostTensor::scalar(DType::F64, double(count)));

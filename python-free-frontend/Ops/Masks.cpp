@@ -1,4 +1,4 @@
-//===- Masks.cpp - nodes that need what a mask selects --------------------===//
+//===- Masks.cpp - operators that combine selected elements ---------------===//
 //
 // See Masks.h.
 //
@@ -21,9 +21,9 @@ namespace dtc::frontend {
 
 using Pairs = DenseSet<std::pair<Value, Value>>;
 
-/// Whether two values are the same one, or computed of the same ones in the
-/// same way. Pairs that were compared are not again: a network has many ways
-/// from one value to another.
+/// Whether two values are the same, or the same computation of the same values.
+/// Compares each pair only once, since a network has many paths from one value
+/// to another.
 static bool areEqual(Value a, Value b, Pairs &compared) {
   mlir::Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
   if (a == b || !compared.insert({a, b}).second)
@@ -48,10 +48,10 @@ Expected<Masks::Places> Masks::select(NodeBuilder &node) {
   int64_t rank = shape.size(), places = numElements(shape);
   if (rank == 0 || places == 0)
     return problem("operand has shape " + toString(shape) +
-                   ", expected a mask of some elements");
+                   ", expected a mask with elements");
   if (Error error = requireFoldable({rank, places}))
     return std::move(error);
-  // x[mask] of rows may be written with a mask that repeats along these.
+  // The mask of rows may be repeated along the elements of the rows.
   Value whole = mask;
   for (int64_t d = 1; d < rank && mask == whole; ++d)
     if (Value repeated = getRepeated(node, whole, d))
@@ -60,8 +60,8 @@ Expected<Masks::Places> Masks::select(NodeBuilder &node) {
   int within = selection ? selection->mask : -1;
   if (selection) {
     if (!(*selection == Selection{within, 0}))
-      return problem("is a mask of other elements than of rows that a mask "
-                     "selects",
+      return problem("is a mask of elements that another mask selects, but not "
+                     "of whole rows",
                      "use one mask, or torch.where");
     mask = fill(node, mask, *selection, 0);
   }
@@ -82,7 +82,7 @@ Expected<Masks::Places> Masks::select(NodeBuilder &node) {
   return Places{std::move(coordinates), selected};
 }
 
-/// As a double.
+/// The number of selected elements, as a double.
 Value Masks::countSelected(NodeBuilder &node, int number) const {
   Value mask = node.cast(masks[number], DType::F64);
   Shape axes;
@@ -103,7 +103,7 @@ Value Masks::count(NodeBuilder &node, const Selection &selection,
                    known.dtype());
 }
 
-/// `x` with another number where the mask is false.
+/// Replaces the elements of `x` where the mask is false.
 Value Masks::fill(NodeBuilder &node, Value x, const Selection &selection,
                   double otherwise) const {
   Shape shape(node.shapeOf(x).size(), 1);
@@ -114,15 +114,15 @@ Value Masks::fill(NodeBuilder &node, Value x, const Selection &selection,
   return node.select(mask, x, node.scalar(otherwise, x));
 }
 
-/// What does not change the reduction takes the place of what is not selected,
-/// and the mean divides by the number of selected ones.
+/// Replaces unselected elements by a number that does not change the reduction.
+/// A mean divides by the number of selected elements.
 Error Masks::buildReduction(ImportRule rule, NodeBuilder &node,
                             Value &operand) const {
   StringRef op = node.call.node.op_type();
   bool isLargest = op == "ReduceMax" || op == "ReduceLogSumExp";
   if ((isLargest || op == "ReduceMin" || op == "ReduceMean") &&
       !isFloat(node.call.operands[0].dtype))
-    return problem("takes the largest, the smallest or the mean of integers "
+    return problem("computes the maximum, the minimum or the mean of integers "
                    "that a mask selects",
                    "cast them to floats");
   Selection selection = *node.call.operands[0].selection;
@@ -145,7 +145,7 @@ Error Masks::buildReduction(ImportRule rule, NodeBuilder &node,
   return Error::success();
 }
 
-/// Values put at, or added to, the places of a mask.
+/// Writes values at the places of a mask, or adds values there.
 Error Masks::buildScatter(NodeBuilder &node) const {
   const Call &call = node.call;
   StringRef reduction = call.getString("reduction", "none");
@@ -154,7 +154,7 @@ Error Masks::buildScatter(NodeBuilder &node) const {
   const HostTensor *known = call.operands[2].constant;
   ArrayRef<int64_t> shape = call.shape(0);
   auto refuse = [] {
-    return problem("puts values elsewhere than at the mask that selects them",
+    return problem("writes values elsewhere than at the mask that selects them",
                    "use torch.where");
   };
   if (!to || to->isCount || to->dim != 0 || call.rank(1) != 2 ||
@@ -177,8 +177,8 @@ Error Masks::buildScatter(NodeBuilder &node) const {
   return Error::success();
 }
 
-/// To as many elements as are selected, which the model counts, and known
-/// numbers of others.
+/// Expands to the number of selected elements, which the model counts, and to
+/// known sizes of other dimensions.
 Error Masks::buildExpand(ImportRule rule, NodeBuilder &node) const {
   const Call &call = node.call;
   if (call.operands[1].constant)
@@ -197,20 +197,21 @@ Error Masks::buildExpand(ImportRule rule, NodeBuilder &node) const {
                 : d == call.operands[0].selection->dim;
   }
   if (!isSame)
-    return problem("repeats what a mask selects as often as data say",
-                   "repeat it before it is selected");
+    return problem("repeats elements that a mask selects, and the number of "
+                   "repetitions depends on data",
+                   "repeat the tensor before the mask selects elements");
   node.setResult(0, node.operand(0));
   return Error::success();
 }
 
-/// Puts a number that the operator has a value and a slope for in the place of
-/// what is not selected, or is computed of that.
+/// Replaces unselected elements by a number where the operator is finite and
+/// has a derivative.
 void Masks::guardOperands(NodeBuilder &node,
                           MutableArrayRef<Value> operands) const {
   struct Guard {
     StringRef op;
     double number;
-    unsigned first; ///< operand, and those after
+    unsigned first; ///< first guarded operand
   };
   static const Guard guards[] = {{"Log", 1, 0},
                                  {"Sqrt", 1, 0},
@@ -249,14 +250,14 @@ Error Masks::build(ImportRule rule, NodeBuilder &node,
   if (joinsSelected(call)) {
     if (op.starts_with("Reduce"))
       return buildReduction(rule, node, operands[0]);
-    // Labels that are ignored are those of a loss.
+    // The loss must ignore the labels of unselected elements.
     const auto &scores = call.operands[0].selection;
     const auto &labels = call.operands[1].selection;
     if (!scores || !labels || scores->dim != 0 || labels->dim != 0 ||
         !(*scores == *labels) || node.hasResult(1) ||
         !call.attribute("ignore_index") || isFloat(call.operands[1].dtype))
-      return problem("is a loss of scores or labels that a mask selects, but "
-                     "not both, or has no ignore_index",
+      return problem("is a loss whose scores and labels are not both selected "
+                     "by one mask, or that has no ignore_index",
                      "set the labels to the index that the loss ignores where "
                      "the mask is false");
     operands[1] = fill(node, operands[1], *labels,
@@ -266,8 +267,7 @@ Error Masks::build(ImportRule rule, NodeBuilder &node,
   guardOperands(node, operands);
   if (Error error = rule(node))
     return error;
-  // What is looked up at places of the mask: what lies elsewhere may be no
-  // number.
+  // Rows that unselected coordinates look up may be NaN, so replace them.
   if ((op == "Gather" || op == "GatherND") && call.operands[1].selection &&
       call.operands[1].constant) {
     Value rows = node.getResults()[0];

@@ -1,7 +1,7 @@
-//===- Masks.h - nodes that need what a mask selects ------------*- C++ -*-===//
+//===- Masks.h - operators that combine selected elements -------*- C++ -*-===//
 //
-// The masks of a model's selections (Selection.h), and how nodes that bring
-// selected elements together leave the others out.
+// Keeps the masks of a model's selections (Selection.h). A node that combines
+// selected elements, such as a sum, must leave out the others.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,21 +15,23 @@
 
 namespace dtc::frontend {
 
+/// The masks of a model.
 class Masks {
 public:
   struct Places {
     HostTensor coordinates; ///< [dimensions, places]
-    Selection selection;    ///< what these are
+    Selection selection;    ///< selection of the coordinates
   };
-  /// All places of a mask, of which NonZero has those where the operand is not
-  /// 0.
+  /// Adds the mask of a NonZero node, and returns all places of the mask.
+  /// NonZero itself returns only those where the mask is true.
   llvm::Expected<Places> select(NodeBuilder &node);
 
-  /// Integers of a shape, as many as are selected where `known` has places.
+  /// Integers of a shape. The number of selected elements replaces the number
+  /// of places in `known`.
   mlir::Value count(NodeBuilder &node, const Selection &selection,
                     const HostTensor &known) const;
 
-  /// Builds a node with operands that select.
+  /// Builds a node whose operands have selections.
   llvm::Error build(ImportRule rule, NodeBuilder &node,
                     llvm::MutableArrayRef<mlir::Value> operands) const;
 
@@ -44,7 +46,7 @@ private:
   llvm::Error buildScatter(NodeBuilder &node) const;
   llvm::Error buildExpand(ImportRule rule, NodeBuilder &node) const;
 
-  std::vector<mlir::Value> masks; ///< i1, by number
+  std::vector<mlir::Value> masks; ///< i1 tensors, by number of the mask
 };
 
 } // namespace dtc::frontend

@@ -1,7 +1,7 @@
 //===- MatMul.cpp - import of matrix products -----------------------------===//
 //
-// MatMul and Gemm. A product with a 2-D weight is one 2-D product whatever the
-// rank of the activations, and a transposed operand becomes a flag.
+// MatMul and Gemm. A product with a 2-D weight is one 2-D product for any rank
+// of the activations. A transpose of an operand becomes a flag.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,9 +15,8 @@ using mlir::Value;
 namespace dtc::frontend {
 
 namespace {
-/// If `value` is a transpose whose second last dimension is the innermost of
-/// its source, replaces it by one that leaves this dimension innermost, or by
-/// the source itself, and returns true: the product is to exchange the two.
+/// Removes a transpose of the last two dimensions from `value`, and returns
+/// true. The product sets its flag instead. Other parts of the transpose stay.
 bool takeTranspose(NodeBuilder &node, Value &value) {
   auto transpose = value.getDefiningOp<TransposeOp>();
   if (!transpose)
@@ -40,7 +39,7 @@ Error importMatMul(NodeBuilder &node) {
   Shape left(node.shapeOf(a)), right(node.shapeOf(b));
   if (left.empty() || right.empty())
     return problem("multiplies a scalar", "use Mul");
-  // A vector is a row on the left and a column on the right.
+  // A vector is a row as the left operand and a column as the right one.
   bool isRow = left.size() == 1, isColumn = right.size() == 1;
   if (isRow)
     left.insert(left.begin(), 1);

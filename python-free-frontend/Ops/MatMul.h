@@ -1,6 +1,6 @@
 //===- MatMul.h - matrix products of import rules ---------------*- C++ -*-===//
 //
-// The product that rules of several families build.
+// The matrix product that rules of several families use.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,7 +11,8 @@
 
 namespace dtc::frontend {
 
-/// op(a) op(b) of operands with equal leading dimensions.
+/// op(a) op(b), where op transposes if its flag is set. The leading dimensions
+/// of both operands are equal.
 mlir::Value buildProduct(NodeBuilder &node, mlir::Value a, bool transposeA,
                          mlir::Value b, bool transposeB);
 

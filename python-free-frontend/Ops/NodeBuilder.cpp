@@ -1,6 +1,6 @@
 //===- NodeBuilder.cpp - builds the dtc ops of one ONNX node --------------===//
 //
-// Short forms of the ops that import rules are made of.
+// Builds common ops of import rules.
 //
 //===----------------------------------------------------------------------===//
 
@@ -73,7 +73,7 @@ Shape NodeBuilder::joinShapes(SmallVectorImpl<Value> &values) {
   auto join = [&] {
     Shape shape;
     for (Value value : values)
-      // Rules check operands first, so shapes always broadcast here.
+      // Rules check their operands first, so shapes always broadcast here.
       shape = cantFail(broadcastShapes(shape, shapeOf(value)));
     return shape;
   };
@@ -145,7 +145,7 @@ Value NodeBuilder::scalar(double value, Value like) {
 }
 
 Value NodeBuilder::reshape(Value x, ArrayRef<int64_t> shape) {
-  // Only the last of several reshapes matters.
+  // A reshape of a reshape needs only the last shape.
   if (auto before = x.getDefiningOp<ReshapeOp>())
     x = before.getX();
   if (shapeOf(x) == shape)

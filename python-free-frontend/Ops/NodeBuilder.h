@@ -1,7 +1,7 @@
 //===- NodeBuilder.h - builds the dtc ops of one ONNX node ------*- C++ -*-===//
 //
-// What an import rule sees: the node, its operands as IR values, and short
-// forms of the ops that rules are made of. Every op carries the node's name.
+// The interface of import rules: the node, its operands as IR values, and short
+// forms of common ops. Every op has the node's name as its location.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +17,7 @@ namespace dtc::frontend {
 
 class Randomness;
 
+/// Builds the ops of one node.
 class NodeBuilder {
 public:
   NodeBuilder(const Call &call, mlir::OpBuilder &builder, mlir::Location loc,
@@ -26,10 +27,10 @@ public:
         operands(operands), results(call.node.output_size()) {}
 
   const Call &call;
-  /// What all random nodes share; not null in a rule.
+  /// State of all random nodes. Not null in a rule.
   Randomness *randomness;
 
-  /// What diagnostics call the node.
+  /// Name of the node in messages.
   llvm::StringRef getName() const {
     return llvm::cast<mlir::NameLoc>(loc).getName();
   }
@@ -37,12 +38,13 @@ public:
   llvm::ArrayRef<mlir::Value> allOperands() const { return operands; }
   void setResult(unsigned i, mlir::Value value) { results[i] = value; }
   llvm::ArrayRef<mlir::Value> getResults() const { return results; }
-  /// Whether anything can read output `i` of the node.
+  /// Whether output `i` of the node has a name, so that something can read it.
   bool hasResult(unsigned i) const {
     return i < results.size() && !call.node.output(i).empty();
   }
 
-  /// Errors unless all operands have one element type, or a float one.
+  /// Errors if the operands have different element types, or if operand `i` is
+  /// not a float.
   llvm::Error requireSameTypes() const { return call.requireSameTypes(); }
   llvm::Error requireFloat(unsigned i) const;
 
@@ -50,8 +52,8 @@ public:
     return Op::create(builder, loc, std::forward<Args>(args)...);
   }
 
-  /// `Op` on NumPy-broadcast operands. The element type is that of operand
-  /// `typeFrom`.
+  /// Builds `Op` on NumPy-broadcast operands. The result has the element type
+  /// of operand `typeFrom`.
   template <typename Op>
   mlir::Value elementwise(mlir::ValueRange operands, unsigned typeFrom = 0) {
     llvm::SmallVector<mlir::Value> values(operands);
@@ -59,7 +61,7 @@ public:
     return create<Op>(typeOf(shape, elementType(values[typeFrom])), values);
   }
   mlir::Value compare(Comparison predicate, mlir::Value a, mlir::Value b);
-  /// Selects booleans, too.
+  /// Builds a select, also of booleans.
   mlir::Value select(mlir::Value condition, mlir::Value onTrue,
                      mlir::Value onFalse);
   mlir::Value add(mlir::Value a, mlir::Value b) {
@@ -73,25 +75,25 @@ public:
   }
 
   mlir::Value constant(const HostTensor &tensor);
-  /// 0, 1, ... along dimension `dim` of a tensor whose `rank` dimensions else
-  /// have size 1.
+  /// 0, 1, ..., size - 1 along dimension `dim` of a tensor of `rank`
+  /// dimensions. All other dimensions have size 1.
   mlir::Value countAlong(int64_t size, int64_t dim, int64_t rank, DType dtype);
   mlir::IntegerAttr intAttribute(int64_t value) {
     return builder.getI64IntegerAttr(value);
   }
-  /// A scalar of the element type of `like`.
+  /// A scalar constant of the element type of `like`.
   mlir::Value scalar(double value, mlir::Value like);
   mlir::Value reshape(mlir::Value x, llvm::ArrayRef<int64_t> shape);
   mlir::Value broadcast(mlir::Value x, llvm::ArrayRef<int64_t> shape);
   mlir::Value transpose(mlir::Value x, llvm::ArrayRef<int64_t> permutation);
-  /// Exchanges two dimensions.
+  /// Swaps two dimensions.
   mlir::Value swapDims(mlir::Value x, int64_t a, int64_t b);
-  /// [batch, channels, ...] as [batch, ..., channels], and back.
+  /// [batch, channels, ...] to [batch, ..., channels], and back.
   mlir::Value channelsLast(mlir::Value x);
   mlir::Value channelsFirst(mlir::Value x);
   mlir::Value slice(mlir::Value x, int64_t axis, int64_t start, int64_t size);
   mlir::Value cast(mlir::Value x, DType dtype);
-  /// Reduced dimensions stay with size 1.
+  /// Builds a reduction. Reduced dimensions stay with size 1.
   template <typename Op>
   mlir::Value reduce(mlir::Value x, llvm::ArrayRef<int64_t> axes) {
     if (axes.empty())
@@ -110,8 +112,8 @@ public:
   mlir::Type toType(DType dtype);
 
 private:
-  /// The common shape; operands that a broadcast op only repeats are replaced
-  /// by what it repeats, since elementwise ops do that themselves.
+  /// The common shape. Removes broadcast ops from `values`, since elementwise
+  /// ops broadcast themselves.
   static Shape joinShapes(llvm::SmallVectorImpl<mlir::Value> &values);
 
   mlir::OpBuilder &builder;

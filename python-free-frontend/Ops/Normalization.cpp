@@ -1,7 +1,7 @@
 //===- Normalization.cpp - import of softmax, layer and batch norm --------===//
 //
-// dtc has the dimension that is normalised, or that of the channels, last;
-// operands are brought into that form.
+// dtc normalizes the last dimension, or has channels as the last dimension.
+// Operands are transposed to that form.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@ namespace {
 template <typename Op> Error importSoftmax(NodeBuilder &node) {
   if (Error error = node.requireFloat(0))
     return error;
-  // Before opset 13 all dimensions from the axis on were one.
+  // Before opset 13, all dimensions from the axis on were joined.
   bool flattens = node.call.opset < 13;
   int64_t rank = node.call.rank(0);
   auto axis = normalizeAxis(node.call.getInt("axis", flattens ? 1 : -1), rank);
@@ -53,10 +53,11 @@ Error importLayerNorm(NodeBuilder &node) {
   int64_t width = numElements(shape.drop_front(*axis));
   for (int i = 1; i <= 2; ++i)
     if (call.hasOperand(i) && numElements(call.shape(i)) != width)
-      return problem((i == 1 ? "scale " : "bias ") + toString(call.shape(i)) +
-                         " has not the shape of the normalised dimensions " +
-                         toString(shape.drop_front(*axis)),
-                     "broadcast it in the model");
+      return problem(
+          (i == 1 ? "scale " : "bias ") + toString(call.shape(i)) +
+              " does not have the shape of the normalized dimensions " +
+              toString(shape.drop_front(*axis)),
+          "broadcast it in the model");
   Value x = node.operand(0);
   Shape rows(shape.take_front(*axis));
   rows.push_back(width);
@@ -82,7 +83,7 @@ Error importLayerNorm(NodeBuilder &node) {
   return Error::success();
 }
 
-/// Whether a value is a parameter or input, if in another type or shape.
+/// Whether a value is a parameter or an input, perhaps cast or reshaped.
 bool isStored(Value value) {
   while (mlir::Operation *op = value.getDefiningOp()) {
     if (!isa<CastOp, ReshapeOp>(op))
@@ -92,8 +93,9 @@ bool isStored(Value value) {
   return true;
 }
 
-/// By statistics that no average is kept of: those that the model computes,
-/// such as those of weights that it standardizes, or in training those of x.
+/// Builds a batch norm without running averages. Either the model computes the
+/// statistics, for example those of weights that it standardizes, or it trains
+/// with the statistics of x.
 void buildComputedBatchNorm(NodeBuilder &node, double epsilon) {
   const Call &call = node.call;
   Shape channels(call.rank(0), 1), others;
@@ -116,8 +118,8 @@ void buildComputedBatchNorm(NodeBuilder &node, double epsilon) {
   node.setResult(0, node.add(node.mul(y, ofChannels(1)), ofChannels(2)));
 }
 
-/// The outputs of training mode are not there: dtc trains the running
-/// statistics itself, and a plan says which statistics normalise.
+/// The outputs of training mode are not supported: dtc updates the running
+/// statistics itself, and the plan chooses the statistics.
 Error importBatchNorm(NodeBuilder &node) {
   const Call &call = node.call;
   if (Error error = node.requireFloat(0))
@@ -138,7 +140,7 @@ Error importBatchNorm(NodeBuilder &node) {
   double momentum = call.getFloat("momentum", 0.9f);
   if (!(epsilon >= 0) || !(momentum >= 0 && momentum <= 1))
     return problem("expected epsilon of at least 0, and momentum, the share of "
-                   "a running statistic that stays, from 0 to 1",
+                   "the running statistic that each step keeps, from 0 to 1",
                    "correct them in the model");
   if (!isStored(node.operand(3)) && !isStored(node.operand(4))) {
     buildComputedBatchNorm(node, epsilon);
@@ -146,12 +148,13 @@ Error importBatchNorm(NodeBuilder &node) {
   }
   for (int i = 3; i <= 4; ++i)
     if (!call.operands[i].isParameter)
-      return problem(names[i - 1] +
-                         " is not a parameter, and can not keep an average",
-                     "export it as an initializer (PyTorch: "
-                     "track_running_stats=True)");
-  // A sequence is an image of height 1, as convolutions have it; a volume, one
-  // of the height of all of its images.
+      return problem(
+          names[i - 1] +
+              " is not a parameter, so it cannot keep a running average",
+          "export it as an initializer (PyTorch: "
+          "track_running_stats=True)");
+  // A sequence is an image of height 1, as for convolutions. A volume is an
+  // image whose height joins all of its images.
   Shape shape(call.shape(0));
   if (shape.size() == 3)
     shape.insert(shape.begin() + 2, 1);

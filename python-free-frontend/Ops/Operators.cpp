@@ -1,6 +1,6 @@
 //===- Operators.cpp - the ONNX operators that dtc imports ----------------===//
 //
-// Collects the families and checks the use of an operator against its row.
+// Collects all families of operators, and checks nodes against the table.
 //
 //===----------------------------------------------------------------------===//
 
@@ -66,8 +66,8 @@ static std::string describeArity(const Operator &op) {
              : least + " to " + itostr(op.maxOperands);
 }
 
-/// The types of attributes, by their names, which mean the same in all
-/// operators but for two.
+/// The type of an attribute. It depends on the name only, except for two
+/// operators.
 static std::optional<onnx::AttributeProto::AttributeType>
 typeOfAttribute(StringRef op, StringRef name) {
   using Proto = onnx::AttributeProto;
@@ -201,7 +201,7 @@ Error OperatorTable::check(const onnx::NodeProto &node, int64_t opset) const {
     if (!is_contained(known, StringRef(attribute.name())))
       return problem("attribute '" + attribute.name() + "' is not supported",
                      "remove it or replace the operator");
-    // Files of old versions do not say it.
+    // Files of old versions do not state the type.
     auto type = typeOfAttribute(node.op_type(), attribute.name());
     if (type && attribute.type() != onnx::AttributeProto::UNDEFINED &&
         attribute.type() != *type)

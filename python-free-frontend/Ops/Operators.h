@@ -1,11 +1,11 @@
 //===- Operators.h - the ONNX operators that dtc imports --------*- C++ -*-===//
 //
-// One row per operator: since which opset, how many operands, which attributes
+// One row for each operator: its first opset, number of operands, attributes,
 // and the rule that builds dtc ops.
 //
 // Ops/ has a file for each family of operators. In: a node and the IR values of
 // its operands. Out: dtc ops. May include Evaluate/, Shapes/, File/ and
-// Support/, and nothing of Exporters/.
+// Support/, but not Exporters/.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,40 +18,45 @@
 
 namespace dtc::frontend {
 
-/// Builds the dtc ops of a node whose operands are not all known.
+/// Builds the dtc ops of a node that has an operand not known at import.
 using ImportRule = llvm::Error (*)(NodeBuilder &);
 
+/// Any number of operands, all present.
 constexpr int any = -1;
-/// As many as one likes, any of which may be left out.
+/// Any number of operands, each of them optional.
 constexpr int many = 1 << 20;
 inline constexpr int first[] = {0}, firstTwo[] = {0, 1}, second[] = {1},
                      third[] = {2};
 inline constexpr int afterFirst[] = {1, 2, 3, 4};
 
+/// A row of the table.
 struct Operator {
   llvm::StringRef name;
-  /// First opset with this operator.
+  /// First opset that has this operator.
   int since;
   int minOperands;
-  /// `any` for operators with a list of operands.
+  /// Largest number of operands, `any` or `many`.
   int maxOperands;
-  /// All attributes of all opsets, separated by spaces.
+  /// Attributes of all opsets, separated by spaces.
   llvm::StringRef attributes;
-  /// Null for operators that are only computed at import.
+  /// Null if the operator is only computed at import.
   ImportRule rule = nullptr;
-  /// Operands through which no gradient passes: those that are settings, and
-  /// those of results that are integers. A weight there is a constant.
+  /// Operands that get no gradient: settings, and operands of results that are
+  /// integers. A weight there is a constant.
   llvm::ArrayRef<int> noGradient = {};
-  /// Whether an element of the result is made of those at its own place.
+  /// Whether each element of the result depends only on the operands' elements
+  /// at the same place.
   bool isElementwise = false;
 };
 
+/// The operators that dtc imports, by name.
 class OperatorTable {
 public:
   OperatorTable();
-  /// Null when the operator is not supported.
+  /// Null if the operator is not supported.
   const Operator *find(llvm::StringRef name) const;
-  /// Errors unless dtc knows the operator of `node` and its use is well formed.
+  /// Errors if dtc does not know the operator of `node`, or if operands or
+  /// attributes do not match its row.
   llvm::Error check(const onnx::NodeProto &node, int64_t opset) const;
 
   void add(llvm::ArrayRef<Operator> operators);
@@ -61,7 +66,7 @@ private:
   llvm::StringMap<Operator> table;
 };
 
-/// Each file of Ops adds the operators of its family.
+/// Each file of Ops/ adds the operators of its family.
 void addActivationOperators(OperatorTable &table);
 void addAttentionOperators(OperatorTable &table);
 void addComposedNormOperators(OperatorTable &table);
@@ -85,11 +90,11 @@ void addSequenceOperators(OperatorTable &table);
 void addShapeOperators(OperatorTable &table);
 void addSpectrumOperators(OperatorTable &table);
 
-/// A Bernoulli variable that is written as a comparison of random numbers with
-/// a constant, cast to a float; null if it is none.
+/// Recognizes a Bernoulli variable that is written as a comparison of random
+/// numbers with a constant, cast to a float. Null for other operands.
 mlir::Value readBernoulli(NodeBuilder &node, mlir::Value condition,
                           DType dtype);
-/// One that is written as the floor of a sum of random numbers and a constant.
+/// Recognizes one that is written as floor(random numbers + constant).
 mlir::Value readBernoulli(NodeBuilder &node, mlir::Value sum);
 
 } // namespace dtc::frontend

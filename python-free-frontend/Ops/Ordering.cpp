@@ -1,8 +1,8 @@
-//===- Ordering.cpp - import of what depends on order ---------------------===//
+//===- Ordering.cpp - import of operators on element order ----------------===//
 //
-// ArgMax, ArgMin and TopK compare all elements of a row with its largest, or
-// with each other; CumSum adds those that come before. Kernels compute such
-// tables of pairs element by element, without storing them.
+// ArgMax, ArgMin and TopK compare all elements of a row with its largest one or
+// with each other; CumSum adds all elements up to each position. Kernels
+// compute such tables of pairs element by element, without storing them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,15 +16,15 @@ using mlir::Value;
 namespace dtc::frontend {
 
 namespace {
-/// Operand 0 as floats that hold its values exactly.
+/// Operand 0 as floats that represent its values exactly.
 Value asFloat(NodeBuilder &node) {
   return node.cast(node.operand(0), isFloat(node.call.operands[0].dtype)
                                         ? node.call.operands[0].dtype
                                         : DType::F64);
 }
 
-/// The largest element wins with the key that says where it is: of several the
-/// first, which has the largest key when keys count down.
+/// Finds the largest element by a key for its position. Among equal elements
+/// the largest key wins; keys count down to find the first position.
 template <bool largest> Error importArg(NodeBuilder &node) {
   const Call &call = node.call;
   int64_t rank = call.rank(0);
@@ -54,8 +54,8 @@ template <bool largest> Error importArg(NodeBuilder &node) {
   return Error::success();
 }
 
-/// How many elements come before each element of the last dimension; among
-/// equals the first comes first.
+/// Counts the elements that come before each element of the last dimension.
+/// Equal elements keep their order.
 Value rankElements(NodeBuilder &node, Value x, bool largest) {
   Shape shape(node.shapeOf(x)), rows = shape, columns = shape;
   int64_t rank = shape.size(), size = shape.back();
@@ -75,8 +75,8 @@ Value rankElements(NodeBuilder &node, Value x, bool largest) {
   return node.reshape(count, shape);
 }
 
-/// Indices are those whose rank is 0 .. k-1. Values are looked up, so that the
-/// gradient of each goes to its element.
+/// The indices are the elements of rank 0 .. k-1. Values are looked up, so that
+/// each gradient reaches its element.
 Error importTopK(NodeBuilder &node) {
   const Call &call = node.call;
   int64_t rank = call.rank(0);
@@ -105,7 +105,7 @@ Error importTopK(NodeBuilder &node) {
   Value isPlace = node.compare(Comparison::eq, node.reshape(ranks, shape),
                                node.countAlong(k, rank - 1, rank + 1, dtype));
   Value number = node.countAlong(size, rank, rank + 1, dtype);
-  // Where values are no numbers, and ranks the same, too, a place of the row.
+  // NaN makes ranks equal. The maximum still gives an index inside of the row.
   Value found = node.reduce<ReduceMaxOp>(
       node.select(isPlace, number, node.scalar(0, x)), {rank});
   shape = Shape(node.shapeOf(x));
@@ -119,7 +119,7 @@ Error importTopK(NodeBuilder &node) {
   return Error::success();
 }
 
-/// Element i is the sum of those up to it.
+/// Element i is the sum of all elements up to i.
 Error importCumSum(NodeBuilder &node) {
   const Call &call = node.call;
   int64_t rank = call.rank(0);

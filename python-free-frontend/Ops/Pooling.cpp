@@ -1,6 +1,6 @@
 //===- Pooling.cpp - import of pooling ------------------------------------===//
 //
-// Maxima, means and norms of windows over images, and of windows over channels.
+// Maximum, mean and norm of windows over images, and of windows over channels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +16,8 @@ using mlir::Value;
 namespace dtc::frontend {
 
 namespace {
-/// What `Op` makes of windows of x; of those with depth `join` makes one value
-/// of those of two taps. Outside of images there is `padding`.
+/// Applies `Op` to windows of x. Windows with a depth combine the results of
+/// their taps along depth with `join`. Outside of images x is `padding`.
 template <typename Op>
 Value pool(NodeBuilder &node, Value x, const WindowDims &window, double padding,
            function_ref<Value(Value, Value)> join) {
@@ -48,7 +48,7 @@ Error importMaxPool(NodeBuilder &node) {
   auto window = poolWindow(node.call);
   if (!window)
     return window.takeError();
-  // Of equal elements the first gets the gradient; NaN is the largest.
+  // Among equal elements the first one gets the gradient. NaN is the largest.
   auto join = [&](Value first, Value second) {
     Value larger =
         node.select(node.compare(Comparison::gt, second, first), second, first);
@@ -61,8 +61,8 @@ Error importMaxPool(NodeBuilder &node) {
   return Error::success();
 }
 
-/// Taps that count at each position: those inside of the image, or of the
-/// padding that the model asks for.
+/// Number of taps at each position that count: those inside of the image, or
+/// inside of the requested padding.
 SmallVector<int64_t> countTaps(const WindowDim &dim, bool includePadding) {
   int64_t from = includePadding ? -dim.before : 0;
   int64_t to = dim.size + (includePadding ? dim.after - dim.addedAfter : 0);
@@ -72,7 +72,7 @@ SmallVector<int64_t> countTaps(const WindowDim &dim, bool includePadding) {
   return counts;
 }
 
-/// 1 / taps, for each position unless all have as many.
+/// 1 / taps for each position. A scalar if all positions have the same number.
 Value reciprocalOfTaps(NodeBuilder &node, const WindowDims &window) {
   bool includePadding = node.call.getInt("count_include_pad", 0);
   SmallVector<int64_t> planes = countTaps(window.depth(), includePadding),
@@ -154,8 +154,8 @@ Error importGlobalLpPool(NodeBuilder &node) {
   return Error::success();
 }
 
-/// x / (bias + alpha / size * sum of squares of `size` channels around) ^ beta
-/// (AlexNet). Channels are the width of images of height 1.
+/// x / (bias + alpha / size * sum of squares of `size` channels around) ^ beta,
+/// as in AlexNet. Channels become the width of images of height 1.
 Error importLRN(NodeBuilder &node) {
   const Call &call = node.call;
   if (Error error = node.requireFloat(0))
@@ -167,7 +167,7 @@ Error importLRN(NodeBuilder &node) {
                        toString(shape) + ", expected at least 1",
                    "the model is not valid ONNX; export it again");
   int64_t channels = shape[1], elements = numElements(shape.drop_front(2));
-  // A window that is wider than all channels reads no more.
+  // A window that is wider than all channels reads all channels.
   int64_t before = std::min((size - 1) / 2, channels);
   int64_t after = std::min(size / 2, channels);
   Value x = node.operand(0);

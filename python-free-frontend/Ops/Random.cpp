@@ -1,7 +1,7 @@
 //===- Random.cpp - import of dropout and random numbers ------------------===//
 //
-// Numbers are drawn by the training program's seed; those of nodes mean
-// nothing.
+// The seed of the training program controls all random numbers. Seeds of nodes
+// are ignored.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@ using mlir::Value;
 namespace dtc::frontend {
 
 namespace {
-/// x or zero; x / (1 - probability) in a training.
+/// 0, or x / (1 - probability) in training.
 Value dropOut(NodeBuilder &node, Value x, double probability, int64_t id) {
   if (probability == 0)
     return x;
@@ -31,8 +31,8 @@ Value drawUniform(NodeBuilder &node, ArrayRef<int64_t> shape, DType dtype) {
       node.randomness->getStep(), node.randomness->takeId());
 }
 
-/// 1 with a probability that is known, else 0. It is what dropout makes of its
-/// mean, which evaluations take.
+/// 1 with a known probability, else 0. Built as dropout of a constant;
+/// evaluations use its mean.
 Value drawBernoulli(NodeBuilder &node, double probability,
                     ArrayRef<int64_t> shape, DType dtype, int64_t id) {
   Value mean = node.broadcast(
@@ -52,7 +52,7 @@ Error importDropout(NodeBuilder &node) {
   Value x = node.operand(0);
   int64_t id = node.randomness->takeId();
   node.setResult(0, dropOut(node, x, *probability, id));
-  if (node.hasResult(1)) { // the mask: what is left of ones
+  if (node.hasResult(1)) { // the mask is the dropout of ones
     Value ones = node.broadcast(node.scalar(1, x), node.call.shape(0));
     node.setResult(
         1, node.cast(dropOut(node, ones, *probability, id), DType::Bool));
@@ -60,7 +60,7 @@ Error importDropout(NodeBuilder &node) {
   return Error::success();
 }
 
-/// The shape of an operand, or of the attribute.
+/// The shape of operand 0, or that of the attribute.
 template <bool like> Expected<Shape> getShape(NodeBuilder &node) {
   if (like)
     return Shape(node.call.shape(0));
@@ -83,7 +83,7 @@ template <bool like> Expected<DType> getElementType(NodeBuilder &node) {
   return dtype;
 }
 
-/// By Box and Muller's transformation of two uniform numbers.
+/// Box-Muller transform of two uniform numbers.
 template <bool like> Error importNormal(NodeBuilder &node) {
   Expected<Shape> shape = getShape<like>(node);
   if (!shape)
@@ -150,7 +150,7 @@ Error importBernoulli(NodeBuilder &node) {
 }
 } // namespace
 
-/// A constant of one number.
+/// The value of a constant that has one element.
 static std::optional<double> readNumber(Value value) {
   auto constant = value.getDefiningOp<ConstantOp>();
   if (!constant || constant.getType().getNumElements() != 1)
@@ -160,7 +160,7 @@ static std::optional<double> readNumber(Value value) {
       .convertToDouble();
 }
 
-/// PyTorch's exporters write Bernoulli as a comparison of random numbers with
+/// PyTorch's exporters write Bernoulli as random numbers that are compared with
 /// the probability, cast to float.
 Value readBernoulli(NodeBuilder &node, Value condition, DType dtype) {
   auto compare = condition.getDefiningOp<CompareOp>();
@@ -187,7 +187,7 @@ Value readBernoulli(NodeBuilder &node, Value condition, DType dtype) {
                        numbers.getId());
 }
 
-/// Others write it as floor(P + random number).
+/// Other exporters write Bernoulli as floor(probability + random number).
 Value readBernoulli(NodeBuilder &node, Value sum) {
   auto add = sum.getDefiningOp<AddOp>();
   if (!add)

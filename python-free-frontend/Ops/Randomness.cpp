@@ -1,4 +1,4 @@
-//===- Randomness.cpp - what the random nodes of a model share ------------===//
+//===- Randomness.cpp - shared state of random nodes ----------------------===//
 //
 // See Randomness.h.
 //
@@ -40,7 +40,7 @@ void Randomness::readModes(const onnx::GraphProto &graph,
       anyTrains |= numElements(data->shape) == 1 && data->hasData &&
                    toHostTensor(*data).getInt(0);
     else
-      consumeError(data.takeError()); // reported where it is used
+      consumeError(data.takeError()); // reported at the node that uses it
   }
 }
 
@@ -58,7 +58,8 @@ Value Randomness::getStep() {
   return step;
 }
 
-/// 0.1, of which a float is 0.100000001490116.
+/// Converts a float ratio to the decimal that was meant: 0.1 for
+/// 0.100000001490116.
 static double unround(double value) {
   auto single = static_cast<float>(value);
   if (single != value)
@@ -69,8 +70,8 @@ static double unround(double value) {
   return value;
 }
 
-/// The module of a node, as the exporter records it; or "encoder.drop" of
-/// "/encoder/drop/Dropout".
+/// The path of a node's module: from the exporter's record, or from the name of
+/// the node ("encoder.drop" of "/encoder/drop/Dropout").
 static std::string getModule(const Call &call) {
   if (const auto *recorded = call.attribute(annotation::module))
     return recorded->s();
@@ -137,19 +138,20 @@ void Randomness::report(ImportReport &report) const {
       report.issues.push_back(
           {"", "",
            choice.glob.empty()
-               ? "--dropout gives a probability, and the model has no Dropout"
+               ? "--dropout gives a probability, but the model has no Dropout"
                : "--dropout '" + choice.glob + "' matches no Dropout",
-           all.empty() ? "export the model in training mode, by model.train()"
-                       : "there are " + listFirstNames(all)});
+           all.empty() ? "export the model after model.train()"
+                       : "the model has " + listFirstNames(all)});
   if (!idle.empty())
     report.notes.push_back(
-        "does nothing, because it is not in training mode: Dropout " +
+        "Dropout nodes that are not in training mode do nothing: " +
         listFirstNames(idle) +
-        "; export by model.train(), or pass --dropout P");
+        "; export after model.train(), or pass --dropout P");
   if (!assumed.empty())
-    report.notes.push_back("is in training mode because others are: Dropout " +
+    report.notes.push_back("dtc turns on Dropout nodes that do not state their "
+                           "mode, since others are in training mode: " +
                            listFirstNames(assumed) +
-                           "; --dropout GLOB=0 turns it off");
+                           "; --dropout GLOB=0 turns them off");
 }
 
 } // namespace dtc::frontend

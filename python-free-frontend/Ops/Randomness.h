@@ -1,11 +1,11 @@
-//===- Randomness.h - what the random nodes of a model share ----*- C++ -*-===//
+//===- Randomness.h - shared state of random nodes --------------*- C++ -*-===//
 //
-// Seed and step, which become inputs of the model that the training program
-// fills; the number of each random op; and which dropout is on.
+// Seed and step, which become inputs that the training program fills; the
+// number of each random op; and the mode of Dropout nodes.
 //
-// Since opset 12 a Dropout says whether it is in training mode. One that
-// leaves it out follows the others: PyTorch's exporters leave it out in
-// attention. Before opset 12 no Dropout says, and none is on.
+// Since opset 12 a Dropout has an operand for its training mode. PyTorch's
+// exporters leave it out in attention, so a Dropout without it follows the
+// others. Before opset 12 no Dropout has the operand, and all are off.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,9 +23,10 @@
 
 namespace dtc::frontend {
 
+/// The random nodes of a model.
 class Randomness {
 public:
-  /// Adds an input of a kind that the program fills.
+  /// Adds an input to @forward that the program fills.
   using AddInput =
       std::function<mlir::Value(llvm::StringRef kind, mlir::Type type)>;
 
@@ -33,21 +34,22 @@ public:
              AddInput addInput)
       : context(context), options(options), addInput(std::move(addInput)) {}
 
-  /// Reads which Dropout nodes say that they are in training mode.
+  /// Finds the Dropout nodes that state training mode.
   void readModes(const onnx::GraphProto &graph, TensorReader &reader);
 
-  /// Scalars that are made when they are first asked for.
+  /// Scalars. The first call adds the input.
   mlir::Value getSeed();
   mlir::Value getStep();
-  /// The number of the next random op.
+  /// Returns the number of the next random op.
   int64_t takeId() { return nextId++; }
 
-  /// The probability with which a Dropout node of this name zeroes elements.
+  /// The probability with which a Dropout node zeroes elements. `name`: name of
+  /// the node in messages. An error if its ratio is not from 0 to 1.
   llvm::Expected<double> getProbability(const Call &call, llvm::StringRef name);
-  /// Whether dropout that is made of other nodes is on.
+  /// Whether dropout is on that is written as several nodes.
   bool hasDropout() const { return !options.noDropout; }
 
-  /// What the user should know, or has asked for in vain.
+  /// Reports Dropout nodes that are off, and --dropout options without effect.
   void report(ImportReport &report) const;
 
 private:
@@ -56,9 +58,9 @@ private:
   AddInput addInput;
   mlir::Value seed, step;
   int64_t nextId = 0;
-  /// Whether any Dropout says that it is in training mode.
+  /// Whether any Dropout states training mode.
   bool anyTrains = false;
-  /// All Dropout nodes, those that do nothing although they have a ratio, and
+  /// Names of all Dropout nodes, of those that have a ratio but are off, and of
   /// those that are on because others are.
   std::vector<std::string> all, idle, assumed;
   std::set<std::string> usedGlobs;

@@ -1,8 +1,8 @@
 //===- Recurrent.cpp - import of recurrent layers -------------------------===//
 //
-// RNN, GRU and LSTM, one position after the other. What inputs give to the
-// gates is one product for all positions; each position adds what the state
-// before it gives. The equations are those of the ONNX operators.
+// RNN, GRU and LSTM, one position after the other. One product computes the
+// contribution of the inputs to the gates at all positions. Each position adds
+// the contribution of the state before it. The equations are those of ONNX.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,40 +17,40 @@ using mlir::Value;
 namespace dtc::frontend {
 
 namespace {
-/// The operands. GRU and RNN have those up to the initial state.
+/// Operands of LSTM. GRU and RNN have them up to InitialHidden.
 enum { X, W, R, B, Lengths, InitialHidden, InitialCell, Peepholes };
 
-/// What is before or after a position, [batch, hidden]; null where it is zero.
-/// A cell is the LSTM's only.
+/// The state before or after a position, [batch, hidden]; null means zeros.
+/// Only an LSTM has a cell.
 struct State {
   Value hidden, cell;
 };
 
-/// One direction of a layer, at one position.
+/// The weights of one direction.
 class Cell {
 public:
   NodeBuilder &node;
   int64_t hidden;
-  ArrayRef<int64_t> places; ///< of ONNX's gates among those of the weights
+  ArrayRef<int64_t> places; ///< positions of ONNX's gates in the weights
   Value recurrence;         ///< [gates * hidden, hidden]
   Value recurrentBias;      ///< [gates * hidden]; null if there is none
   Value peepholes;          ///< [3 * hidden]; null if there are none
   ArrayRef<Activation> activations;
-  double clip; ///< the largest that activations get; 0 if there is no bound
+  double clip; ///< bound of activations; 0 if there is none
 
-  /// The first place of `count` gates from gate `first` on, which are side by
-  /// side.
+  /// Position of the first of `count` adjacent gates, from gate `first` on.
   int64_t findPlace(int64_t first, int64_t count) const {
     return *llvm::min_element(places.slice(first, count));
   }
-  /// These gates of `x`, whose last dimension has all from place `from` on.
+  /// Selects gates of `x`, whose last dimension has all gates from position
+  /// `from` on.
   Value gates(Value x, int64_t first, int64_t count = 1,
               int64_t from = 0) const {
     return node.slice(x, node.shapeOf(x).size() - 1,
                       (findPlace(first, count) - from) * hidden,
                       count * hidden);
   }
-  /// What a state gives to these gates.
+  /// The contribution of a state to some gates.
   Value recur(Value state, int64_t first, int64_t count) const {
     Value rows = node.slice(recurrence, 0, findPlace(first, count) * hidden,
                             count * hidden);
@@ -64,7 +64,7 @@ public:
     }
     return activations[i](node, x);
   }
-  /// A gate that may see the cell, by its peephole `i`.
+  /// Applies the activation of a gate, after adding peephole `i` of the cell.
   Value activateGate(Value x, unsigned i, Value cell) const {
     if (peepholes && cell)
       x = node.add(
@@ -74,8 +74,8 @@ public:
   Value oneMinus(Value x) const { return node.sub(node.scalar(1, x), x); }
 };
 
-/// The state after a position of which inputs give `x`, [batch, gates *
-/// hidden], to the gates.
+/// Returns the state after a position. `x` [batch, gates * hidden] is the
+/// contribution of the inputs to the gates.
 using StepRule = State (*)(const Cell &, Value x, State before);
 
 State stepRnn(const Cell &cell, Value x, State before) {
@@ -84,7 +84,7 @@ State stepRnn(const Cell &cell, Value x, State before) {
   return {cell.activate(0, x), {}};
 }
 
-/// Gates z, r and h.
+/// The gates are z, r and h.
 State stepGru(const Cell &cell, Value x, State before) {
   NodeBuilder &node = cell.node;
   bool resetsProduct = node.call.getInt("linear_before_reset", 0);
@@ -115,7 +115,7 @@ State stepGru(const Cell &cell, Value x, State before) {
   return {result, {}};
 }
 
-/// Gates i, o, f and c.
+/// The gates are i, o, f and c.
 State stepLstm(const Cell &cell, Value x, State before) {
   NodeBuilder &node = cell.node;
   if (before.hidden)
@@ -130,11 +130,11 @@ State stepLstm(const Cell &cell, Value x, State before) {
     after = node.add(node.mul(forget, before.cell), after);
   }
   Value output = cell.activateGate(cell.gates(x, 1), 1, after);
-  // The bound is one for gates, as ONNX Runtime has it.
+  // The bound applies to gates only, as in ONNX Runtime.
   return {node.mul(output, cell.activations[2](node, after)), after};
 }
 
-/// An operator: its gates, and its activations if the node names none.
+/// An operator: its gates, and its default activations.
 struct Kind {
   int64_t gates;
   StepRule step;
@@ -152,20 +152,21 @@ private:
   Error checkOperand(unsigned i, StringRef what,
                      ArrayRef<int64_t> expected) const;
   Error readActivations();
-  /// Whether a sample has a position, [steps, batch, 1]; null if all have all.
+  /// Whether each sample has each position, [steps, batch, 1]. Null if all
+  /// samples have all positions.
   Expected<Value> findPresent();
-  /// A state that the node is given; null if it is zero.
+  /// An initial state of the node; null if it is zero.
   Value initial(unsigned i, int64_t direction);
-  /// One direction of an operand, without that dimension.
+  /// Selects a direction of an operand, and drops that dimension.
   Value pick(Value x, int64_t direction);
-  /// One direction of W or R: the value whose gates a file put in ONNX's order,
-  /// if there is one, or the operand. `places` is where ONNX's gates are there.
+  /// Finds one direction of W or R. Prefers the value before a file reordered
+  /// its gates. `places` becomes the positions of ONNX's gates.
   Value findWeights(unsigned i, int64_t direction,
                     SmallVectorImpl<int64_t> &places);
-  /// Runs a direction. `outputs` is what it gives for each position.
+  /// Runs a direction. `outputs` becomes its result at each position.
   State run(int64_t direction, Value x, Value present,
             SmallVectorImpl<Value> &outputs);
-  /// The states of all directions as the node gives them.
+  /// Joins the final states of all directions.
   Value stack(ArrayRef<Value> states);
 
   NodeBuilder &node;
@@ -184,8 +185,8 @@ Error Layer::checkOperand(unsigned i, StringRef what,
     return problem(what + " is " + toString(call.shape(i)) + ", expected " +
                        toString(expected),
                    i == InitialCell
-                       ? "PyTorch's exporter writes this of layers with "
-                         "proj_size, which ONNX does not have"
+                       ? "PyTorch's exporter writes this for layers with "
+                         "proj_size, which ONNX lacks"
                        : "the model is not valid ONNX; export it again");
   if (i == Lengths)
     return Error::success();
@@ -209,7 +210,7 @@ Error Layer::readSizes() {
     return problem("layout is " + Twine(layout) + ", expected 0 or 1");
   isBatchFirst = layout == 1;
   if (const auto *clip = call.attribute("clip"); clip && !(clip->f() > 0))
-    return problem("clip is not positive", "leave it out if there is no bound");
+    return problem("clip is not positive", "remove it if there is no bound");
   for (unsigned i : {X, W, R})
     if (call.rank(i) != 3)
       return problem("operand " + Twine(i) + " is " + toString(call.shape(i)) +
@@ -219,14 +220,14 @@ Error Layer::readSizes() {
   inputs = call.shape(X)[2];
   hidden = call.shape(R)[2];
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-  constexpr int64_t mostSteps = 16; // a fuzzer tries many
+  constexpr int64_t mostSteps = 16; // a fuzzer tries many models
 #else
   constexpr int64_t mostSteps = 1 << 14;
 #endif
   if (steps < 1 || steps > mostSteps)
     return problem("X is " + toString(call.shape(X)) + ": " + Twine(steps) +
                        " positions, expected 1 to " + Twine(mostSteps),
-                   "each becomes ops of its own; shorten the sequences");
+                   "each position becomes separate ops; shorten the sequences");
   if (call.getInt("hidden_size", hidden) != hidden)
     return problem("hidden_size is " + Twine(call.getInt("hidden_size", 0)) +
                    ", but R is " + toString(call.shape(R)));
@@ -313,14 +314,14 @@ Value Layer::pick(Value x, int64_t direction) {
 }
 
 namespace {
-/// Rows of a value.
+/// A range of rows of a value.
 struct Rows {
   Value of;
   int64_t first, count;
 };
 } // namespace
 
-/// The rows that the rows of a value are, in order.
+/// Finds the values and ranges that the rows of `value` come from, in order.
 static void collectRows(Value value, SmallVectorImpl<Rows> &rows) {
   auto sizesOf = [](Value x) {
     return cast<mlir::RankedTensorType>(x.getType()).getShape();
@@ -360,7 +361,7 @@ Value Layer::findWeights(unsigned i, int64_t direction,
     }
     row += part.count;
   }
-  // Gates that are used together stay side by side.
+  // Gates that are used together must be adjacent.
   bool isOrder = int64_t(places.size()) == kind.gates &&
                  node.shapeOf(weights).size() == 2 &&
                  node.shapeOf(weights)[0] == rows &&
@@ -420,7 +421,8 @@ State Layer::run(int64_t direction, Value x, Value present,
       return join(node, gates, 0);
     };
     Value bias = take(0), recurrentBias = take(rows);
-    // A GRU may reset what its last gate gets from the state and this bias.
+    // A GRU may scale the sum of the state's contribution and this bias by its
+    // reset gate.
     cell.recurrentBias = recurrentBias;
     if (call.getInt("linear_before_reset", 0)) {
       Value opening =

@@ -12,7 +12,7 @@ using mlir::Value;
 
 namespace dtc::frontend {
 
-/// The numbers of an activation, `otherwise` if the node has no more of them.
+/// Takes the next number from the front of a list; `otherwise` if it is empty.
 static double takeNumber(ArrayRef<float> &numbers, double otherwise) {
   if (numbers.empty())
     return otherwise;

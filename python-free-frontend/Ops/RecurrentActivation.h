@@ -11,8 +11,9 @@ namespace dtc::frontend {
 
 using Activation = std::function<mlir::Value(NodeBuilder &, mlir::Value)>;
 
-/// The activation that an attribute names, with the next numbers that it takes;
-/// ONNX's defaults where there are no more. Null for an unknown name.
+/// Finds an activation by its ONNX name. Takes its parameters from the front of
+/// `alphas` and `betas`, or ONNX's defaults if there are no more. Null for an
+/// unknown name.
 Activation findActivation(llvm::StringRef name, llvm::ArrayRef<float> &alphas,
                           llvm::ArrayRef<float> &betas);
 

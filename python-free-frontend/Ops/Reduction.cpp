@@ -1,7 +1,7 @@
 //===- Reduction.cpp - import of reductions -------------------------------===//
 //
-// dtc reduces by sum or maximum and keeps reduced dimensions; all else is
-// written in terms of these.
+// dtc reduces by sum or maximum, and keeps reduced dimensions. All other
+// reductions are built from these.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +34,7 @@ Value sumSquare(NodeBuilder &node, Value x, ArrayRef<int64_t> axes) {
 Value norm1(NodeBuilder &node, Value x, ArrayRef<int64_t> axes) {
   return sum(node, node.elementwise<AbsOp>(x), axes);
 }
-/// The gradient of a norm that is 0 is 0, not that of the root.
+/// A norm of 0 has gradient 0. The square root alone would give infinity.
 Value norm2(NodeBuilder &node, Value x, ArrayRef<int64_t> axes) {
   Value square = sumSquare(node, x, axes), zero = node.scalar(0, x);
   Value isZero = node.compare(Comparison::eq, square, zero);
@@ -45,14 +45,14 @@ Value norm2(NodeBuilder &node, Value x, ArrayRef<int64_t> axes) {
 Value logSum(NodeBuilder &node, Value x, ArrayRef<int64_t> axes) {
   return node.elementwise<LogOp>(sum(node, x, axes));
 }
-/// The maximum is taken out first so that no exponential overflows.
+/// Subtracts the maximum first, so that no exponential overflows.
 Value logSumExp(NodeBuilder &node, Value x, ArrayRef<int64_t> axes) {
   Value largest = maximum(node, x, axes);
   Value shifted = node.elementwise<ExpOp>(node.sub(x, largest));
   return node.add(logSum(node, shifted, axes), largest);
 }
 
-/// Halves are multiplied until one element is left.
+/// Multiplies two halves until one element is left.
 Value product(NodeBuilder &node, Value x, ArrayRef<int64_t> axes) {
   for (int64_t axis : axes)
     for (int64_t size; (size = node.shapeOf(x)[axis]) > 1;) {
@@ -68,7 +68,7 @@ Value product(NodeBuilder &node, Value x, ArrayRef<int64_t> axes) {
 
 using Reducer = Value (*)(NodeBuilder &, Value, ArrayRef<int64_t>);
 
-/// Integers and bools are reduced as floats that hold them exactly.
+/// Reduces integers and bools as floats that represent them exactly.
 template <Reducer reducer> Error importReduction(NodeBuilder &node) {
   Expected<Reduction> plan = reduction(node.call);
   if (!plan)

@@ -1,7 +1,7 @@
 //===- Resize.cpp - import of Resize and Upsample -------------------------===//
 //
-// Each dimension alone: nearest elements are looked up, weighted ones are a
-// product by a constant matrix, from which gradients follow.
+// Resizes each dimension separately. Nearest elements are a lookup. Weighted
+// ones are a product with a constant matrix, so gradients follow from it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ using mlir::Value;
 namespace dtc::frontend {
 
 namespace {
-/// How one dimension is resized.
+/// The resizing of one dimension.
 struct Resizing {
   int64_t axis, from, to;
   double scale;
@@ -75,7 +75,7 @@ Error Resizer::readModes() {
 }
 
 Error Resizer::readDims() {
-  // Upsample and old Resize have scales as operand 1, or as attribute.
+  // Upsample and old Resize have scales as operand 1 or as an attribute.
   bool isNew = call.node.op_type() == "Resize" && call.opset >= 11;
   unsigned scalesAt = isNew ? 2 : 1;
   std::vector<double> scales;
@@ -98,7 +98,7 @@ Error Resizer::readDims() {
   size_t count = std::max(scales.size(), sizes.size());
   if (!scales.empty() && !sizes.empty() && scales.size() != sizes.size())
     return problem("has " + Twine(scales.size()) + " scales and " +
-                       Twine(sizes.size()) + " sizes, expected one of both",
+                       Twine(sizes.size()) + " sizes, expected equal numbers",
                    "the model is not valid ONNX; export it again");
   std::vector<int64_t> axes(count);
   for (size_t i = 0; i < count; ++i)
@@ -118,11 +118,12 @@ Error Resizer::readDims() {
     int64_t from = call.shape(0)[*axis];
     double size = sizes.empty() ? std::floor(from * scales[i]) : sizes[i];
     if (from < 1 || !(size >= 1))
-      return problem("makes dimension " + Twine(*axis) + " of " +
-                     toString(call.shape(0)) + " empty, or it is");
+      return problem("dimension " + Twine(*axis) + " of " +
+                     toString(call.shape(0)) +
+                     " is empty, or has an empty result");
     auto to = int64_t(std::min(size, 0x1p60));
     double scale = sizes.empty() ? scales[i] : size / from;
-    // Of what is made for a dimension: a matrix, or indices.
+    // Checks the size of the constant of a dimension: indices or a matrix.
     if (Error error = mode == "nearest" ? requireFoldable({to})
                                         : requireFoldable({to, from}))
       return error;
@@ -132,7 +133,7 @@ Error Resizer::readDims() {
   return Error::success();
 }
 
-/// Where element `i` of the result lies among those of the operand.
+/// The position in the operand for element `i` of the result.
 double Resizer::findSource(const Resizing &dim, int64_t i) const {
   double resized = dim.from * dim.scale;
   if (coordinates == "align_corners")
@@ -153,7 +154,7 @@ int64_t Resizer::findNearest(const Resizing &dim, int64_t i) const {
   return std::clamp<int64_t>(int64_t(nearest), 0, dim.from - 1);
 }
 
-/// How much an element counts at a distance: linear, or Keys' cubic kernel.
+/// The weight of an element at a distance: linear, or Keys' cubic kernel.
 double Resizer::weigh(double distance) const {
   double s = std::fabs(distance), a = cubic;
   if (mode != "cubic")
@@ -163,9 +164,9 @@ double Resizer::weigh(double distance) const {
   return s < 2 ? ((a * s - 5 * a) * s + 8 * a) * s - 4 * a : 0;
 }
 
-/// The elements that element `i` of the result is a mean of; those beyond the
-/// ends are the ends, or do not count. Smoothing reaches further the smaller
-/// the result is.
+/// The elements and weights for element `i` of the result. Elements beyond the
+/// ends are the last ones, or do not count. With antialias, smaller results use
+/// more elements.
 SmallVector<std::pair<int64_t, double>>
 Resizer::findWeights(const Resizing &dim, int64_t i) const {
   double x = findSource(dim, i);
@@ -185,7 +186,8 @@ Resizer::findWeights(const Resizing &dim, int64_t i) const {
   return result;
 }
 
-/// Nearest elements; each as often as the next where the scale is whole.
+/// Looks up the nearest elements. If the scale is an integer, repeats elements
+/// instead.
 Value Resizer::repeat(Value x, const Resizing &dim) {
   Shape indices;
   bool isEven = dim.to % dim.from == 0;

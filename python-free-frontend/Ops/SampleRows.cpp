@@ -1,4 +1,4 @@
-//===- SampleRows.cpp - a row of each sample's own ------------------------===//
+//===- SampleRows.cpp - lookups in each sample's rows ---------------------===//
 //
 // See SampleRows.h.
 //
@@ -13,7 +13,7 @@ using mlir::Value;
 namespace dtc::frontend {
 
 /// The step of known indices that are 0, step, 2 * step, ... along dimension 0
-/// of `shape`, and the same along all others; 0 if they are not.
+/// of `shape` and equal along all others. 0 for other indices.
 static int64_t findStep(const HostTensor &known, ArrayRef<int64_t> shape) {
   Shape own(shape.size() - known.rank(), 1);
   own.append(known.shape().begin(), known.shape().end());
@@ -27,7 +27,8 @@ static int64_t findStep(const HostTensor &known, ArrayRef<int64_t> shape) {
   return step;
 }
 
-/// What is multiplied by `factor`; null if `value` is no such product.
+/// Returns the value that is multiplied by `factor`; null if `value` is not
+/// such a product.
 static Value findFactor(Value value, int64_t factor) {
   auto product = value.getDefiningOp<MulOp>();
   if (!product)

@@ -1,11 +1,12 @@
-//===- SampleRows.h - a row of each sample's own ----------------*- C++ -*-===//
+//===- SampleRows.h - lookups in each sample's rows -------------*- C++ -*-===//
 //
-// PyTorch's TorchScript exporter makes of x[arange(B), i] a lookup in x whose
-// first dimensions are one, at arange(B) * C + i, and of x[i, arange(B)] one at
-// i * B + arange(B). Of these the dimension that counts samples becomes a batch
-// dimension again, so that samples stay apart. An index beyond the sample's
-// rows would be a row of another: those that are so taken are data, which are
-// checked, or known to be inside.
+// PyTorch's TorchScript exporter writes x[arange(B), i] as a lookup in x with
+// its first two dimensions joined, at arange(B) * C + i. It writes x[i,
+// arange(B)] as a lookup at i * B + arange(B). This file turns the dimension
+// that counts samples into a batch dimension again, so that samples stay
+// separate. An index beyond the rows of a sample would read another sample, so
+// the rewrite needs indices that are data, which the program checks, or that
+// have a known range.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,13 +19,14 @@
 
 namespace dtc::frontend {
 
+/// A lookup whose first dimension is the batch.
 struct SampleRows {
   mlir::Value table;   ///< [B, C, row...]
-  mlir::Value indices; ///< [B, ...], of dimension 1
+  mlir::Value indices; ///< [B, ...], indices of dimension 1
 };
 
-/// What a lookup in dimension 0 of a table takes of each sample, if samples
-/// have as many rows each and `indices` count them.
+/// Recognizes a lookup in dimension 0 of a table that has the same number of
+/// rows for each sample. Nothing for other lookups.
 std::optional<SampleRows> findSampleRows(NodeBuilder &node, mlir::Value table,
                                          mlir::Value indices);
 

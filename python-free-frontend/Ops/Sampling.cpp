@@ -1,4 +1,4 @@
-//===- Sampling.cpp - elements of images at computed places ---------------===//
+//===- Sampling.cpp - image elements at computed places -------------------===//
 //
 // See Sampling.h.
 //
@@ -31,7 +31,7 @@ Taps makeLinearTaps(NodeBuilder &node, Value place, int64_t size) {
 
 Value sample(NodeBuilder &node, Value images, ArrayRef<Taps> taps) {
   Shape shape(node.shapeOf(images));
-  // Tuples of taps, joined one dimension after the other.
+  // Combine the taps of one dimension after the other.
   Taps joined = taps[0];
   for (auto [d, ofDim] : enumerate(taps.drop_front())) {
     Taps tuples;

@@ -1,9 +1,9 @@
-//===- Sampling.h - elements of images at computed places -------*- C++ -*-===//
+//===- Sampling.h - image elements at computed places -----------*- C++ -*-===//
 //
-// A sample is a weighted sum of the elements around a place. Each dimension of
-// the place gives elements and weights (taps) of its own; rows of channels are
-// looked up at every tuple of taps. Gradients of images and of places follow
-// from those of lookups, sums and products.
+// A sample of an image is a weighted sum of the elements around a place. Each
+// dimension of the place has its own elements and weights, called taps. The
+// rows of channels are looked up at all combinations of taps. Gradients of
+// images and places follow from those of lookups, sums and products.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,23 +14,23 @@
 
 namespace dtc::frontend {
 
-/// An element along one dimension, for each place, and how much of it counts.
+/// An element along one dimension, and its weight, for each place.
 struct Tap {
   mlir::Value index, weight;
 };
 using Taps = llvm::SmallVector<Tap, 4>;
 
-/// The element at `position`, a float that is an integer. One outside of the
-/// dimension counts nothing.
+/// The tap at `position`, a float with an integral value. Outside of a
+/// dimension of `size` its weight is 0.
 Tap makeTap(NodeBuilder &node, mlir::Value position, mlir::Value weight,
             int64_t size);
 
-/// The two elements around each place, weighed by how near they are.
+/// The two elements around each place, with linear weights.
 Taps makeLinearTaps(NodeBuilder &node, mlir::Value place, int64_t size);
 
-/// Samples [batch, places..., channels] of images [batch, sizes..., channels].
-/// Indices and weights of taps, of which there are as many lists as sizes, are
-/// [batch, places...].
+/// Samples images [batch, sizes..., channels], and returns [batch, places...,
+/// channels]. `taps` has a list for each dimension of sizes. Indices and
+/// weights are [batch, places...].
 mlir::Value sample(NodeBuilder &node, mlir::Value images,
                    llvm::ArrayRef<Taps> taps);
 

@@ -1,7 +1,7 @@
 //===- Shape.cpp - import of shape operators ------------------------------===//
 //
-// Sizes go into result types only, never into attributes, so that a later
-// phase may change the batch.
+// Sizes of the batch appear only in result types, never in attributes, so that
+// a later phase may change the batch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,7 +45,7 @@ Error importExpand(NodeBuilder &node) {
   return Error::success();
 }
 
-/// A dimension becomes a pair (repetition, index), and one again.
+/// Splits each dimension into (repetition, index), and joins them again.
 Error importTile(NodeBuilder &node) {
   Expected<Shape> repeats = tileRepeats(node.call);
   if (!repeats)
@@ -65,8 +65,8 @@ Error importTile(NodeBuilder &node) {
   return Error::success();
 }
 
-/// Elements a positive step apart: the first of each group of as many, where
-/// groups do not reach past the end.
+/// Selects elements with a positive step: the first element of each group of
+/// `step` elements. Applies if the groups do not reach past the end.
 Value sliceByGroups(NodeBuilder &node, Value x, const DimRange &range) {
   int64_t first = range.start / range.step * range.step;
   Shape shape(node.shapeOf(x));
@@ -102,7 +102,7 @@ Error importSlice(NodeBuilder &node) {
     return ranges.takeError();
   Value x = node.operand(0);
   for (const DimRange &range : *ranges) {
-    // Only the shape of an empty tensor matters, to what it is joined with.
+    // Only the shape of an empty tensor matters, when it is concatenated.
     if (range.size == 0) {
       Shape shape(node.shapeOf(x));
       shape[range.axis] = 0;
@@ -164,20 +164,20 @@ Error importConcat(NodeBuilder &node) {
   return Error::success();
 }
 
-/// Which element of a dimension lies where padding asks for element `i`, which
-/// may be outside.
+/// The source element for position `i` of a padded dimension. `i` may be
+/// outside.
 int64_t findPadded(StringRef mode, int64_t i, int64_t size) {
   if (mode == "edge")
     return std::clamp<int64_t>(i, 0, size - 1);
   if (mode == "wrap")
     return (i % size + size) % size;
-  // Reflected at the first and the last element, as often as needed.
+  // Reflects at the first and the last element as often as needed.
   int64_t period = std::max<int64_t>(2 * (size - 1), 1);
   i = (i % period + period) % period;
   return std::min(i, period - i);
 }
 
-/// `before` and `after` are not negative.
+/// Pads a dimension. `before` and `after` are not negative.
 Value padDimension(NodeBuilder &node, Value x, int64_t axis, int64_t before,
                    int64_t after, StringRef mode, const HostTensor &value) {
   Shape shape(node.shapeOf(x));
@@ -240,12 +240,12 @@ Error importPad(NodeBuilder &node) {
         after > maxElements)
       return problem("pads dimension " + Twine(*axis) + " by " + Twine(before) +
                      " and " + Twine(after) + ", expected at most 2^48");
-    // Negative pads cut.
+    // Negative pads remove elements.
     int64_t size = node.shapeOf(x)[*axis];
     int64_t start = std::max<int64_t>(-before, 0);
     int64_t kept = size - start - std::max<int64_t>(-after, 0);
     if (kept < 1)
-      return problem("cuts all of dimension " + Twine(*axis));
+      return problem("removes all elements of dimension " + Twine(*axis));
     x = node.slice(x, *axis, start, kept);
     before = std::max<int64_t>(before, 0);
     after = std::max<int64_t>(after, 0);
@@ -260,7 +260,8 @@ Error importPad(NodeBuilder &node) {
   return Error::success();
 }
 
-/// Blocks of pixels from channels, or back; images are channels first.
+/// Moves blocks of pixels to channels, or back. Images have their channels
+/// first.
 Error importBlocks(NodeBuilder &node) {
   const Call &call = node.call;
   int64_t block = call.getInt("blocksize", 0);
@@ -270,8 +271,8 @@ Error importBlocks(NodeBuilder &node) {
               (toSpace ? shape[1] % (block * block) == 0
                        : shape[2] % block == 0 && shape[3] % block == 0);
   if (!fits)
-    return problem("operand " + toString(shape) + " has no blocks of size " +
-                   Twine(block));
+    return problem("operand " + toString(shape) +
+                   " cannot be divided into blocks of size " + Twine(block));
   int64_t n = shape[0], c = shape[1], h = shape[2], w = shape[3];
   Value x = node.operand(0);
   if (!toSpace) {
@@ -293,7 +294,7 @@ Error importBlocks(NodeBuilder &node) {
   return Error::success();
 }
 
-/// The triangle is a mask of the last two dimensions.
+/// Builds a triangle as a mask of the last two dimensions.
 Error importTrilu(NodeBuilder &node) {
   const Call &call = node.call;
   Expected<int64_t> k = triluDiagonal(call);

@@ -1,8 +1,8 @@
 //===- Spectrum.cpp - import of Fourier transforms ------------------------===//
 //
 // A discrete Fourier transform is a product with a constant matrix of cosines
-// and sines; one of frames of a signal, a convolution with such a matrix.
-// Complex numbers are the last dimension: real and imaginary part.
+// and sines. One of frames of a signal is a convolution with such a matrix. The
+// last dimension of complex numbers is [real, imaginary].
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,17 +20,18 @@ using mlir::Value;
 namespace dtc::frontend {
 
 namespace {
-/// Of a matrix: 64 MiB of f32. With fewer a product is fast enough.
+/// Largest matrix: 64 MiB of f32. Smaller products are fast enough.
 constexpr int64_t maxElements = int64_t(1) << 24;
 
-/// What a transform makes of `points` numbers of `parts` 1 (real) or 2.
+/// A transform of `points` numbers. `parts` is 1 for real and 2 for complex
+/// numbers.
 struct Transform {
   int64_t points, length, parts;
   bool isInverse = false, isOnesided = false;
 
-  /// Whether it makes real numbers of one side of their frequencies.
+  /// Whether it computes real numbers from one side of their frequencies.
   bool makesReal() const { return isInverse && isOnesided; }
-  /// Frequencies of the result, or its points if that is real.
+  /// Number of frequencies of the result, or of points of a real result.
   int64_t frequencies() const {
     return isOnesided && !isInverse ? length / 2 + 1 : length;
   }
@@ -39,12 +40,12 @@ struct Transform {
     return numElements({points, parts, frequencies(), resultParts()});
   }
 
-  /// How part `to` of a frequency depends on part `from` of a point: by
-  /// e^(-2 pi i * point * frequency / length), or its conjugate. Where the
-  /// other side is the conjugate, both sides count at once.
+  /// Weight of part `from` of a point for part `to` of a frequency: e^(-2 pi i
+  /// * point * frequency / length), or its conjugate for the inverse. For a
+  /// real result, a frequency also counts for its conjugate on the other side.
   double weight(int64_t point, int64_t from, int64_t frequency,
                 int64_t to) const {
-    // In range, so that large products of both do not cost digits.
+    // Reduces the product first, since a large angle would lose precision.
     double turn = double(point * frequency % length) / double(length);
     double angle = 2 * numbers::pi * (isInverse ? turn : -turn);
     double value = from == to  ? std::cos(angle)
@@ -67,13 +68,12 @@ Error checkSize(const Transform &transform) {
   if (transform.elements() > maxElements)
     return problem("a transform of " + Twine(transform.points) + " points to " +
                        Twine(transform.frequencies()) +
-                       " frequencies is a product with a matrix that has more "
-                       "than 2^24 elements",
+                       " frequencies needs a matrix of more than 2^24 elements",
                    "transform fewer points");
   return Error::success();
 }
 
-/// A scalar operand that must be known, or what it is if it is not there.
+/// Reads a scalar operand that must be known. `otherwise` if it is missing.
 Expected<int64_t> readScalar(const Call &call, unsigned i, StringRef what,
                              int64_t absent) {
   if (!call.hasOperand(i))
@@ -103,14 +103,14 @@ Error importDft(NodeBuilder &node) {
   if (!axis)
     return axis.takeError();
   if (call.opset < 20 && call.hasOperand(2))
-    return problem("axis is an operand, which it is from opset 20 on, an "
-                   "attribute before");
+    return problem("axis is an operand, but before opset 20 it must be an "
+                   "attribute");
   if (call.opset >= 20 && call.getInt("axis", INT64_MIN) != INT64_MIN)
-    return problem("axis is an attribute, which it is before opset 20, an "
-                   "operand from then on");
+    return problem("axis is an attribute, but from opset 20 on it must be an "
+                   "operand");
   if (*axis == rank - 1)
     return problem("axis " + Twine(*given) +
-                   " is that of real and imaginary parts, expected another");
+                   " holds real and imaginary parts, expected another axis");
   Shape shape(call.shape(0));
   bool isInverse = call.getInt("inverse", 0) != 0;
   bool isOnesided = call.getInt("onesided", 0) != 0;
@@ -126,13 +126,13 @@ Error importDft(NodeBuilder &node) {
                       isInverse, isOnesided};
   if (isOnesided && (transform.parts == 2) != isInverse)
     return problem(
-        "onesided of complex numbers, or of the inverse of real ones, "
-        "is not supported",
+        "a onesided transform of complex numbers, or a onesided inverse of "
+        "real ones, is not supported",
         "transform both sides");
   if (Error error = checkSize(transform))
     return error;
-  // [points and parts, frequencies and parts]; points beyond the length of the
-  // transform are left out, and missing ones are zeros.
+  // The matrix is [points and parts, frequencies and parts]. Points beyond the
+  // length of the transform are dropped, missing points are zeros.
   int64_t rows = transform.points * transform.parts;
   int64_t resultParts = transform.resultParts();
   int64_t columns = transform.frequencies() * resultParts;
@@ -154,7 +154,7 @@ Error importDft(NodeBuilder &node) {
   return Error::success();
 }
 
-/// The taps of frames, multiplied by the window, for each frequency: filters
+/// Returns the matrix for frames, multiplied by the window, as filters
 /// [frequencies and parts, 1, points, parts].
 HostTensor makeFilters(const Transform &transform, const HostTensor *window,
                        DType dtype) {
@@ -209,7 +209,7 @@ Error importStft(NodeBuilder &node) {
   Transform transform{*length, *length, shape[2]};
   transform.isOnesided = call.getInt("onesided", 1) != 0;
   if (transform.isOnesided && transform.parts == 2)
-    return problem("onesided of complex numbers is not supported",
+    return problem("a onesided transform of complex numbers is not supported",
                    "transform both sides");
   if (Error error = checkSize(transform))
     return error;

@@ -1,4 +1,4 @@
-//===- Stack.cpp - parts that are computed alike --------------------------===//
+//===- Stack.cpp - one computation for all iterations ---------------------===//
 //
 // See Stack.h.
 //
@@ -16,9 +16,10 @@ using mlir::Value;
 namespace dtc::frontend {
 
 namespace {
-/// What is computed of all parts at once.
+/// The computation of all parts as one value.
 struct Stacked {
-  /// Null if that cannot be. [parts, ...], unless it is the same for all.
+  /// [parts, ...], or without that dimension if `isSame`. Null if the parts
+  /// cannot be computed together.
   Value value;
   bool isSame = false;
 };
@@ -42,11 +43,12 @@ private:
 
   NodeBuilder &node;
   int64_t count;
-  /// Operations that may still be looked at.
+  /// Number of ops that the search may still visit.
   int budget = 256;
 };
 
-/// A tensor that an op takes a range of dimension 0 of, and where that begins.
+/// The tensor that a part is a range of (along dimension 0), and the start of
+/// the range.
 std::pair<Value, int64_t> findRange(Value part) {
   if (auto slice = part.getDefiningOp<SliceOp>())
     return slice.getAxis() == 0
@@ -64,7 +66,7 @@ std::pair<Value, int64_t> findRange(Value part) {
   return {split.getX(), start};
 }
 
-/// What a part multiplies its first operand by.
+/// The factor of a part that is a tensor times a number.
 std::optional<double> findFactor(Value part) {
   mlir::Operation *op = part.getDefiningOp();
   if (!isa_and_present<MulOp, DivOp>(op))
@@ -94,7 +96,7 @@ Value Stacker::stackSlices(ArrayRef<Value> parts) {
   return node.reshape(whole, shape);
 }
 
-/// Means, of which the exporter of PyTorch writes some as products and some as
+/// Stacks means. PyTorch's exporter writes some of them as products and some as
 /// quotients.
 Value Stacker::stackScalings(ArrayRef<Value> parts) {
   std::optional<double> factor = findFactor(parts[0]);
@@ -117,7 +119,8 @@ Value Stacker::stackScalings(ArrayRef<Value> parts) {
   return stackElementwise(op, {operand, {op->getOperand(1), true}});
 }
 
-/// By NumPy's rules operands of fewer dimensions would meet others.
+/// Operands must keep their rank, since NumPy's broadcasting aligns the last
+/// dimensions.
 Value Stacker::stackElementwise(mlir::Operation *op,
                                 ArrayRef<Stacked> operands) {
   auto type = cast<mlir::RankedTensorType>(op->getResult(0).getType());
@@ -133,14 +136,14 @@ Value Stacker::stackElementwise(mlir::Operation *op,
   }
   mlir::OpBuilder builder(op->getBlock(), op->getBlock()->end());
   mlir::Operation *all = builder.clone(*op);
-  // What is noted of a part holds of other dimensions.
+  // Marks of a part are about other dimensions.
   all->setDiscardableAttrs(builder.getDictionaryAttr({}));
   all->setOperands(values);
   all->getResult(0).setType(type.clone(withParts(type.getShape())));
   return all->getResult(0);
 }
 
-/// `op`, of all parts. At least one operand is not the same for all.
+/// Stacks `op`. At least one operand is not the same for all parts.
 Value Stacker::stackOp(mlir::Operation *op, ArrayRef<Stacked> operands) {
   auto type = cast<mlir::RankedTensorType>(op->getResult(0).getType());
   Shape shape = withParts(type.getShape());
@@ -214,7 +217,7 @@ Stacked Stacker::stack(ArrayRef<Value> parts) {
 }
 
 Value joinRounds(NodeBuilder &node, ArrayRef<Value> parts, int64_t axis) {
-  // Slices that are joined as they are stay so.
+  // A concatenation of unchanged slices stays.
   if (parts.size() < 2 || findRange(parts[0]).first)
     return {};
   Stacked all = Stacker(node, parts.size()).stack(parts);

@@ -1,8 +1,9 @@
-//===- Stack.h - parts that are computed alike ------------------*- C++ -*-===//
+//===- Stack.h - one computation for all iterations -------------*- C++ -*-===//
 //
-// The rounds of a loop over the samples of a batch, or over bags of rows, do
-// the same with one part of a tensor each. Done once with all parts, samples
-// stay apart in a dimension of their own, which can be divided.
+// The iterations of a loop over samples, or over bags of rows, apply the same
+// computation to one part of a tensor each. This file applies it once to all
+// parts. So samples stay in a dimension of their own, which data parallelism
+// can divide.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,9 +14,9 @@
 
 namespace dtc::frontend {
 
-/// The parts one after another along `axis`, by one computation, if each is
-/// computed in the same way from its elements of dimension 0 of a tensor, which
-/// the parts divide evenly; else null.
+/// Concatenates `parts` along `axis` by one computation. All parts must be
+/// computed in the same way from equal parts of dimension 0 of a tensor. Null
+/// if they are not.
 mlir::Value joinRounds(NodeBuilder &node, llvm::ArrayRef<mlir::Value> parts,
                        int64_t axis);
 

@@ -1,4 +1,4 @@
-//===- Take.cpp - elements of a dimension at known indices ----------------===//
+//===- Take.cpp - elements at known indices -------------------------------===//
 //
 // See Take.h.
 //
@@ -22,8 +22,8 @@ Value join(NodeBuilder &node, ArrayRef<Value> parts, int64_t axis) {
                                parts, axis);
 }
 
-/// The axis goes to the front for the lookup; the dimensions before it come
-/// back after it.
+/// Moves the axis to the front for the lookup, and the dimensions before it
+/// back after the lookup.
 Value lookUp(NodeBuilder &node, Value x, int64_t axis, Value indices) {
   int64_t rank = node.shapeOf(x).size();
   int64_t indexRank = node.shapeOf(indices).size();
@@ -43,7 +43,7 @@ Value lookUp(NodeBuilder &node, Value x, int64_t axis, Value indices) {
 
 Value take(NodeBuilder &node, Value x, int64_t axis,
            ArrayRef<int64_t> indices) {
-  // Ranges in which indices count up by one.
+  // Splits indices into ranges that count up by one.
   constexpr size_t few = 16;
   SmallVector<std::pair<int64_t, int64_t>> runs;
   for (int64_t index : indices) {
@@ -60,7 +60,7 @@ Value take(NodeBuilder &node, Value x, int64_t axis,
   return join(node, parts, axis);
 }
 
-/// `count` elements of a value along a dimension.
+/// `count` copies of a scalar along a dimension.
 static Value fill(NodeBuilder &node, Value x, int64_t axis, int64_t count,
                   const HostTensor &value) {
   Shape shape(node.shapeOf(x));

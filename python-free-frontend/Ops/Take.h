@@ -1,6 +1,6 @@
-//===- Take.h - elements of a dimension at known indices --------*- C++ -*-===//
+//===- Take.h - elements at known indices -----------------------*- C++ -*-===//
 //
-// What lookups, slices, pads and windows have in common.
+// Common parts of lookups, slices, pads and windows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,26 +11,27 @@
 
 namespace dtc::frontend {
 
-/// The elements of dimension `axis` at `indices`, which are not negative: a
-/// slice, a few of them joined, or a lookup.
+/// The elements of dimension `axis` at `indices`, which are not negative.
+/// Becomes a slice, a few concatenated slices, or a lookup.
 mlir::Value take(NodeBuilder &node, mlir::Value x, int64_t axis,
                  llvm::ArrayRef<int64_t> indices);
 
-/// The rows of dimension `axis` that `indices` name, in the place of the axis.
+/// The rows of dimension `axis` at `indices`. The dimensions of `indices`
+/// replace the axis.
 mlir::Value lookUp(NodeBuilder &node, mlir::Value x, int64_t axis,
                    mlir::Value indices);
 
-/// Tensors that agree in all dimensions but `axis`, one after another.
+/// Concatenates tensors along `axis`.
 mlir::Value join(NodeBuilder &node, llvm::ArrayRef<mlir::Value> parts,
                  int64_t axis);
 
-/// `before` and `after` elements, not negative, of a scalar's value around
-/// those of a dimension.
+/// Pads a dimension with `before` and `after` copies of a scalar. Neither is
+/// negative.
 mlir::Value pad(NodeBuilder &node, mlir::Value x, int64_t axis, int64_t before,
                 int64_t after, const HostTensor &value);
 
-/// What a value repeats along all dimensions from `dim` on, without these; null
-/// if it varies there.
+/// Removes the dimensions from `dim` on, if the value is constant along them.
+/// Null if it is not.
 mlir::Value getRepeated(NodeBuilder &node, mlir::Value x, int64_t dim);
 
 } // namespace dtc::frontend

@@ -1,4 +1,4 @@
-//===- Volume.cpp - images, and those with depth --------------------------===//
+//===- Volume.cpp - images and volumes ------------------------------------===//
 //
 // See Volume.h.
 //
@@ -41,7 +41,7 @@ Value joinDepth(NodeBuilder &node, Value images, int64_t depth) {
   return node.reshape(images, shape);
 }
 
-/// Elements that padding and all taps have room in, in whole strides.
+/// Smallest multiple of the stride that has room for the padding and all taps.
 static int64_t sizeWithPadding(const WindowDim &depth) {
   return std::max(depth.before + depth.size,
                   (depth.kernel - 1) * depth.dilation +
@@ -58,7 +58,7 @@ SmallVector<Value> readTaps(NodeBuilder &node, Value x, const WindowDim &depth,
     Value images =
         node.slice(x, 1, tap * depth.dilation, depth.positions * depth.stride);
     Shape shape(node.shapeOf(images));
-    // The first of each stride.
+    // Select the first element of each stride.
     shape.insert(shape.begin() + 2, depth.stride);
     shape[1] = depth.positions;
     images = node.slice(node.reshape(images, shape), 2, 0, 1);

@@ -1,12 +1,12 @@
-//===- Volume.h - images, and those with depth ------------------*- C++ -*-===//
+//===- Volume.h - images and volumes ----------------------------*- C++ -*-===//
 //
-// dtc has the channels last: operands are transposed, and results transposed
-// back. An image of one spatial dimension is one of height 1.
+// dtc's images have the channels last, so operands and results are transposed.
+// An image of one spatial dimension has height 1.
 //
-// Windows have a height and a width. One that has a depth too is taken
-// apart: for each of its taps along depth the images that the tap reads are
-// images of a batch, and what windows of height and width make of them is
-// joined.
+// Windows of dtc have a height and a width. A window with a depth is split into
+// its taps along depth. The images that one tap reads become a batch of images;
+// windows of height and width read these, and the results of all taps are
+// combined.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,29 +18,28 @@
 
 namespace dtc::frontend {
 
-/// Whether operand 0 of the node has a depth.
+/// Whether operand 0 of the node has a depth dimension.
 bool isVolume(const NodeBuilder &node);
 
-/// [batch, channels, width], with height, or with depth and height before it,
-/// and filters of the same form, as [batch, (depth,) height, width, channels].
+/// Converts [batch, channels, (depth, height,) width] to [batch, (depth,)
+/// height, width, channels]. Also converts filters of this form.
 mlir::Value toImage(NodeBuilder &node, mlir::Value x);
 
-/// The result of a node whose operand 0 are images, from the form that toImage
-/// gives.
+/// Converts a result from the form of toImage to that of the node.
 mlir::Value fromImage(NodeBuilder &node, mlir::Value y);
 
-/// Images of volumes, as a batch, and back.
+/// Converts [batch, depth, ...] to [batch * depth, ...], and back.
 mlir::Value splitDepth(NodeBuilder &node, mlir::Value volumes);
 mlir::Value joinDepth(NodeBuilder &node, mlir::Value images, int64_t depth);
 
-/// What each tap of a window along depth reads of x [batch, depth, height,
-/// width, channels] at its positions, as images [batch * positions, height,
-/// width, channels]. Outside of x there is `padding`.
+/// Returns the images that each tap along depth reads of x [batch, depth,
+/// height, width, channels], as [batch * positions, height, width, channels].
+/// Positions outside of x read `padding`.
 llvm::SmallVector<mlir::Value> readTaps(NodeBuilder &node, mlir::Value x,
                                         const WindowDim &depth, double padding);
 
-/// The transpose of that: x [batch, size, height, width, channels], of which
-/// each element is the sum of what taps have at it.
+/// The transpose of readTaps: returns x [batch, size, height, width, channels].
+/// Each element is the sum of the taps at it.
 mlir::Value sumTaps(NodeBuilder &node, llvm::ArrayRef<mlir::Value> taps,
                     const WindowDim &depth);
 
