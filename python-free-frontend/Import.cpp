@@ -1,6 +1,6 @@
-//===- Import.cpp - from an ONNX file to dtc ops --------------------------===//
+//===- Import.cpp - reads an ONNX file into dtc ops -----------------------===//
 //
-// Reads top to bottom: `run` names all steps, which folders do.
+// `run` lists all steps in order, and names the folder of each.
 //
 //===----------------------------------------------------------------------===//
 
@@ -81,7 +81,8 @@ private:
 };
 } // namespace
 
-/// Many initializers of one missing file are one problem.
+/// Reports an error once. Several initializers of one missing file are one
+/// error.
 void Importer::fail(Error error) {
   Problem problem = takeProblem(std::move(error));
   if (reported.insert({problem.reason, problem.advice}).second)
@@ -107,9 +108,8 @@ void Importer::readInitializers() {
       continue;
     Expected<TensorData> data = reader->read(tensor);
     if (!isLive && !data) {
-      report.warnings.push_back("'" + tensor.name() +
-                                "', which the model does not use, is not "
-                                "saved: " +
+      report.warnings.push_back("dtc does not save '" + tensor.name() +
+                                "', which the model does not use: " +
                                 takeProblem(data.takeError()).reason);
     } else if (data) {
       data->transposed = model.restored.transposed.contains(tensor.name());
@@ -120,7 +120,7 @@ void Importer::readInitializers() {
   }
 }
 
-/// Only files have tensors of 16 bits.
+/// Reports tensors that the file stores with 16 bits.
 void Importer::noteTypes() {
   int64_t count = llvm::count_if(model.graph().initializer(),
                                  [](const onnx::TensorProto &tensor) {
@@ -128,9 +128,9 @@ void Importer::noteTypes() {
                                  });
   if (count > 0)
     report.notes.push_back(
-        std::to_string(count) +
-        " tensors of 16 bits are read as f32, and so is what is computed from "
-        "them; --precision says how to train");
+        "the file stores " + std::to_string(count) +
+        " tensors with 16 bits; dtc reads them as f32 and computes with f32; "
+        "--precision chooses the precision of the training");
 }
 
 void Importer::bindInputs() {
@@ -173,7 +173,7 @@ void Importer::bindConstants() {
 void Importer::bindConstant(StringRef name, const TensorData &data) {
   if (!data.hasData)
     return fail(problem("initializer '" + name + "' has no data",
-                        "only trained parameters may be without; export with "
+                        "only trained parameters may lack data; export with "
                         "export_params=True"));
   HostTensor tensor = toHostTensor(data);
   Binding binding;
@@ -215,14 +215,14 @@ void Importer::checkOutputs() {
     else if (auto it = nodes.bindings.find(output.name());
              it != nodes.bindings.end() && it->second.selection &&
              !it->second.selection->isCount)
-      fail(problem("output '" + output.name() +
-                       "' has as many elements as a "
-                       "mask selects",
+      fail(problem("the number of elements of output '" + output.name() +
+                       "' depends on a mask",
                    "export a model whose outputs have fixed shapes"));
 }
 
-/// An exporter that took a value for one of another rank may have dropped or
-/// changed what follows: the file is another model then.
+/// Warns of values whose declared rank is wrong. An exporter that assumed
+/// another rank may have dropped or changed later operators, so the file may be
+/// another model.
 void Importer::noteDeclaredRanks() {
   std::vector<std::string> others;
   for (const auto *values :
@@ -236,10 +236,11 @@ void Importer::noteDeclaredRanks() {
     }
   if (!others.empty())
     report.warnings.push_back(
-        "the file declares another rank than its operators give: " +
+        "the file declares other ranks than its operators give: " +
         listFirstNames(others) +
-        "; an exporter that takes a value for another may drop what follows, "
-        "so compare the loss with the framework's");
+        "; the exporter may have dropped or changed later operators, so "
+        "compare "
+        "the loss with the framework's");
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> Importer::finish() {
@@ -258,7 +259,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Importer::finish() {
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> Importer::run() {
-  // File/, Exporters/: the graph as its author wrote it.
+  // File/, Exporters/: restore the graph as its author wrote it.
   report.path = options.path;
   if (Error error = load()) {
     fail(std::move(error));
@@ -269,11 +270,11 @@ mlir::OwningOpRef<mlir::ModuleOp> Importer::run() {
   live = findLive(model.graph());
   readInitializers();
 
-  // Shapes/: every dimension is known from here on.
+  // Shapes/: resolve the shapes of inputs. All dimensions are known after this.
   inputShapes = resolveInputShapes(model.graph(), options, report.issues);
   checkParameterInputs(model, options, report.issues);
 
-  // Parameters/: which tensors are trained.
+  // Parameters/: find the trained tensors.
   report.notes = model.restored.notes;
   report.details = model.restored.details;
   noteTypes();
@@ -283,7 +284,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Importer::run() {
                               options, report);
   randomness.readModes(model.graph(), *reader);
 
-  // Nodes/: each result is a constant or an IR value.
+  // Nodes/: make each result a constant or an IR value.
   bindInputs();
   bindConstants();
   bindParameters();

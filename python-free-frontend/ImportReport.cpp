@@ -1,6 +1,6 @@
-//===- ImportReport.cpp - what the user is told about an import -----------===//
+//===- ImportReport.cpp - prints the report of an import ------------------===//
 //
-// One issue is one line; several are a list under one line.
+// A single issue is one line. Several issues are a list below one line.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,14 +19,15 @@ using namespace llvm;
 
 namespace dtc {
 
-/// Issues that differ in the node only.
+/// Identifies issues that differ only in their node.
 using Kind = std::tuple<StringRef, StringRef, StringRef>;
 
 static Kind getKind(const ImportIssue &issue) {
   return {issue.op, issue.reason, issue.advice};
 }
 
-/// One line: where it stands, whose it is if it is a node's, and the issue.
+/// Prints one line: `start`, `whose` (the node, if there is one), and the
+/// issue.
 static void print(raw_ostream &os, StringRef start, const std::string &whose,
                   const ImportIssue &issue) {
   std::string line = start.str() + whose + issue.reason;
@@ -48,8 +49,8 @@ void ImportReport::printIssues(raw_ostream &os) const {
   if (issues.size() == 1)
     return print(os, start, issues.front());
   os << shortenMessage(start) << issues.size()
-     << " things stand in the way of importing this model:\n";
-  // If a kind fills more than a few lines, one line names the first nodes.
+     << " problems prevent the import of this model:\n";
+  // If a kind has more than a few nodes, one line lists the first of them.
   constexpr size_t maxAlike = 8;
   std::map<Kind, std::vector<std::string>> nodes;
   for (const ImportIssue &issue : issues)
@@ -57,7 +58,7 @@ void ImportReport::printIssues(raw_ostream &os) const {
   for (const ImportIssue &issue : issues) {
     std::vector<std::string> &alike = nodes[getKind(issue)];
     if (alike.empty())
-      continue; // in the line of the first of its kind
+      continue; // printed with the first issue of this kind
     if (issue.op.empty() || alike.size() <= maxAlike) {
       print(os, "  ", issue);
       continue;

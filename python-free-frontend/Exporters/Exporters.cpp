@@ -1,6 +1,6 @@
-//===- Exporters.cpp - undoes what exporters did to a model ---------------===//
+//===- Exporters.cpp - undoes the rewrites of exporters -------------------===//
 //
-// All rewrites in order of execution, each with what it undoes.
+// Runs all rewrites in order. Each call says which exporter it is for.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ using namespace llvm;
 
 namespace dtc::frontend {
 
-/// Leaves other outputs than a wanted one out.
+/// Removes all outputs except `wanted`, if it is an output.
 static void keepOutput(onnx::GraphProto &graph, StringRef wanted) {
   auto isWanted = [&](const auto &output) { return output.name() == wanted; };
   auto *outputs = graph.mutable_output();
@@ -36,35 +36,36 @@ static void keepOutput(onnx::GraphProto &graph, StringRef wanted) {
         outputs->end());
 }
 
-/// Files with a record of their tensors: those of PyTorch's dynamo exporter.
+/// Restores a file with a record of its tensors, from PyTorch's dynamo
+/// exporter.
 static Error restoreRecorded(Model &model, const Provenance &provenance,
                              TensorReader &reader) {
   model.restored =
       restoreParameters(*model.proto->mutable_graph(), provenance, reader);
-  // What others wrote about the graph may be wrong.
+  // The record of a file may be wrong, so check the new graph.
   return verifyGraph(model.graph());
 }
 
-/// All other files, where names and nodes are the only evidence.
+/// Restores any other file. Only names and nodes tell what it was.
 static void restoreUnrecorded(Model &model, TensorReader &reader) {
   onnx::GraphProto &graph = *model.proto->mutable_graph();
   StringRef producer = model.proto->producer_name();
 
-  // TorchScript: recurrent layers get the parameters of their modules.
+  // TorchScript: give recurrent layers the parameters of their modules.
   if (model.hasPyTorchNames)
     nameRecurrent(graph, reader, model.restored);
 
-  // tf2onnx: recurrent layers of Keras have one bias.
+  // tf2onnx: keep the second bias of Keras' recurrent layers at zero.
   if (producer == "tf2onnx" && model.opset >= 11)
     freezeSecondBias(graph, reader);
 
-  // TorchScript: packed sequences keep the order of their samples.
+  // TorchScript: remove the sorts of packed sequences.
   removeSampleSorts(graph, reader);
 
-  // Simplifiers: batch norms get tensors of their own.
+  // Simplifiers: give batch norms separate tensors.
   splitSharedNorms(graph);
 
-  // TorchScript: modules get weights of their own.
+  // TorchScript: give each module its own weights.
   splitSharedWeights(graph);
 }
 
@@ -73,10 +74,10 @@ Expected<Model> restoreModel(ModelFile file, StringRef wantedOutput) {
   onnx::GraphProto &graph = *model.proto->mutable_graph();
   TensorReader reader(model.path);
 
-  // Paddle: weights become initializers.
+  // Paddle: turn weights into initializers.
   hoistWeights(graph);
 
-  // Dynamo: no result has the name of a parameter.
+  // Dynamo: rename results that have the name of a parameter.
   if (Error error = separateNames(*model.proto))
     return std::move(error);
   Expected<Provenance> provenance = Provenance::read(*model.proto);
@@ -85,7 +86,7 @@ Expected<Model> restoreModel(ModelFile file, StringRef wantedOutput) {
   model.record = *provenance;
   model.hasPyTorchNames = model.proto->producer_name() == "pytorch";
 
-  // Batch norms that are used again read the statistics themselves.
+  // All: let batch norms with several uses read the statistics themselves.
   shareStatistics(graph, model.record.isKnown());
 
   if (model.record.isKnown()) {
@@ -94,12 +95,13 @@ Expected<Model> restoreModel(ModelFile file, StringRef wantedOutput) {
   } else {
     restoreUnrecorded(model, reader);
     if (model.hasPyTorchNames)
-      model.untold = "a file of TorchScript does not say which tensors are "
-                     "buffers, which parameters are frozen, nor where detach() "
-                     "and no_grad stop gradients: ";
+      model.untold =
+          "files of TorchScript do not say which tensors are buffers, "
+          "which parameters are frozen, and where detach() and "
+          "no_grad stop gradients";
   }
 
-  // Dynamo: nodes have what only their calls say.
+  // Dynamo: add arguments to nodes that only their calls have.
   annotateNodes(graph);
 
   keepOutput(graph, wantedOutput);

@@ -1,10 +1,10 @@
-//===- Exporters.h - undoes what exporters did to a model ----- -*- C++ -*-===//
+//===- Exporters.h - undoes the rewrites of exporters -----------*- C++ -*-===//
 //
 // In:  a sound, flat graph (File/).
-// Out: the graph as its author wrote it, with a record of its tensors: name,
-//      trained, tied, buffer (Model.h), and warnings of what cannot be undone.
+// Out: the graph as its author wrote it; a record of its tensors with name,
+//      trained, tied and buffer (Model.h); warnings of losses that remain.
 //
-// Each exporter has a folder. Nothing outside of this folder knows which
+// Each exporter has a folder. No other folder of the importer knows which
 // exporter wrote a file. May include File/ and Support/.
 //
 //===----------------------------------------------------------------------===//
@@ -16,8 +16,8 @@
 
 namespace dtc::frontend {
 
-/// Of the outputs only the wanted one stays, if it is one. An error says in one
-/// line what is wrong with the exporter's record.
+/// Restores the graph. If `output` is the name of an output, only that output
+/// stays. An error is one line about the exporter's record.
 llvm::Expected<Model> restoreModel(ModelFile file,
                                    llvm::StringRef wantedOutput);
 

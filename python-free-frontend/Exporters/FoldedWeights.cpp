@@ -1,4 +1,4 @@
-//===- FoldedWeights.cpp - weights that may be no parameters --------------===//
+//===- FoldedWeights.cpp - weights that may be folded constants -----------===//
 //
 // See FoldedWeights.h.
 //
@@ -18,17 +18,17 @@ static bool isProduct(const onnx::NodeProto &node) {
 }
 
 namespace {
-/// What modules have directly, by the paths of nodes.
+/// The contents of modules, by the paths of nodes.
 struct Modules {
   explicit Modules(const onnx::GraphProto &graph);
 
-  /// Whether a module has products and sums alone.
+  /// Whether a module directly contains only products and sums.
   bool isLinear(const std::string &module) const {
     return !others.contains(module);
   }
 
   StringSet<> others;
-  /// The tensors that are added to a product, by its name.
+  /// Tensors that are added to a product, by the product's name.
   StringMap<SmallVector<StringRef, 1>> added;
 };
 } // namespace
@@ -43,7 +43,7 @@ Modules::Modules(const onnx::GraphProto &graph) {
     } else if (!isProduct(node)) {
       others.insert(module);
     }
-    // What is around a module is no layer.
+    // A module that contains other modules is not a layer.
     while (!module.empty()) {
       module = splitName(module).first.str();
       others.insert(module);
@@ -51,8 +51,8 @@ Modules::Modules(const onnx::GraphProto &graph) {
   }
 }
 
-/// Whether ops of this kind read parameters as they are, under their names.
-/// Others get them reshaped, packed or merged with those of another layer.
+/// Whether operators of this kind read unchanged parameters under their own
+/// names. Other operators read reshaped, packed or merged ones.
 static bool readsParameters(const onnx::NodeProto &node) {
   static const StringSet<> ops = {"Gather", "Gemm", "Einsum",
                                   "LayerNormalization"};
@@ -78,7 +78,7 @@ StringSet<> findFoldedWeights(const Model &model) {
     bool hasBias =
         any_of(modules.added.lookup(node.output(0)),
                [&](StringRef bias) { return splitName(bias).first == module; });
-    // A linear layer's own weight would be transposed by the product.
+    // The product would transpose a linear layer's own weight.
     bool isTransposed = readInt(node, "transB", 0);
     if (isTransposed || !(hasBias || modules.isLinear(module)))
       found.insert(node.input(1));
@@ -87,7 +87,7 @@ StringSet<> findFoldedWeights(const Model &model) {
 }
 
 bool isPerhapsMasked(StringRef name, const TensorData &data) {
-  // Recurrent layers' biases are joined, and may start with zeros.
+  // The biases of recurrent layers are concatenated, and may start with zeros.
   if (!name.starts_with("onnx::") || name.contains("LSTM") ||
       name.contains("GRU") || name.contains("RNN") || data.shape.size() < 2)
     return false;

@@ -1,9 +1,9 @@
-//===- FoldedWeights.h - weights that may be no parameters ---- -*- C++ -*-===//
+//===- FoldedWeights.h - weights that may be folded constants ---*- C++ -*-===//
 //
-// TorchScript computes what does not depend on inputs, transposed weights and
-// 'self.weight * self.mask' alike, and gives the result a name of its own
-// ('onnx::MatMul_9'). Only where a node is in a file tells a linear layer from
-// an expression that somebody wrote.
+// TorchScript computes all values that do not depend on inputs: both transposed
+// weights and 'self.weight * self.mask'. It invents the name of the result
+// ('onnx::MatMul_9'). Only the place of the node in the model tells a linear
+// layer from an expression that somebody wrote.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,14 +17,14 @@
 
 namespace dtc::frontend {
 
-/// Names of weights of products that no linear layer has, as far as the paths
-/// of nodes say: the layer has no other nodes or modules, or its own bias is
-/// added; and of what other ops read under such a name. Empty if metadata say
-/// what parameters are.
+/// Names of weights that the exporter may have computed, judged by the paths of
+/// nodes: a product is a linear layer only if its module has no other nodes or
+/// modules, or adds its own bias. Also names that other operators read and the
+/// exporter invented. Empty if metadata list the parameters.
 llvm::StringSet<> findFoldedWeights(const Model &model);
 
-/// Whether TorchScript named a matrix of which some elements are zero: no layer
-/// starts so, but what a mask was multiplied with has them.
+/// Whether TorchScript named a matrix that has zeros. No layer starts with
+/// zeros, but a product with a mask has them.
 bool isPerhapsMasked(llvm::StringRef name, const TensorData &data);
 
 } // namespace dtc::frontend

@@ -1,4 +1,4 @@
-//===- GeneratedNames.cpp - names that exporters make up ------------------===//
+//===- GeneratedNames.cpp - names that exporters invent -------------------===//
 //
 // See GeneratedNames.h.
 //
@@ -11,7 +11,7 @@ using namespace llvm;
 namespace dtc::frontend {
 
 bool isGeneratedName(StringRef name) {
-  // "_conv.weight" is a module's.
+  // "_conv.weight" is a name from a module.
   return name.starts_with("onnx::") || name.starts_with("/") ||
          (name.starts_with("_") && !name.contains('.')) ||
          name.starts_with("val_") ||
@@ -27,7 +27,7 @@ bool isSameModule(StringRef a, StringRef b) {
                        b.find_first_not_of("0123456789") == StringRef::npos);
 }
 
-// Paddle calls parameters 'linear_0.w_0', and what it computed with them
+// Paddle names parameters 'linear_0.w_0', and values that it computed from them
 // 'helper.reshape.0'.
 bool isConstantName(StringRef name, bool isOne) {
   return name.starts_with("helper.constant.") ||

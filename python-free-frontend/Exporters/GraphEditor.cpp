@@ -1,4 +1,4 @@
-//===- GraphEditor.cpp - changes of a graph that keep its order -----------===//
+//===- GraphEditor.cpp - edits a graph and keeps its order ----------------===//
 //
 // See GraphEditor.h.
 //
@@ -14,7 +14,7 @@ using namespace llvm;
 
 namespace dtc::frontend {
 
-/// Names that nodes read, and outputs.
+/// Adds the names that nodes read, and the names of outputs.
 static void addReads(const onnx::GraphProto &graph, StringSet<> &reads) {
   for (const auto &node : graph.node())
     forEachRead(node, [&](const std::string &name) { reads.insert(name); });
@@ -61,7 +61,7 @@ void GraphEditor::addTensor(const onnx::TensorProto &like, StringRef name,
 void GraphEditor::addTensor(int32_t type, StringRef bytes, StringRef name,
                             ArrayRef<int64_t> dims) {
   onnx::TensorProto tensor;
-  // The bytes are those of TensorData, which has 16 bits as f32.
+  // The bytes come from TensorData, which stores 16-bit floats as f32.
   tensor.set_data_type(isFloat16(type) ? onnx::TensorProto::FLOAT : type);
   tensor.set_raw_data(bytes.str());
   addTensor(tensor, name, dims);

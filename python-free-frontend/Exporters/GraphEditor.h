@@ -1,7 +1,7 @@
-//===- GraphEditor.h - changes of a graph that keep its order - -*- C++ -*-===//
+//===- GraphEditor.h - edits a graph and keeps its order --------*- C++ -*-===//
 //
-// Rewrites add nodes before or after those of the graph, and tensors. Nodes
-// keep their indices until `insertNodes` puts all that was added in its place.
+// Rewrites add tensors, and nodes before or after existing ones. Nodes keep
+// their indices until `insertNodes` moves all new nodes to their places.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,6 +21,7 @@
 
 namespace dtc::frontend {
 
+/// Edits one graph.
 class GraphEditor {
 public:
   explicit GraphEditor(onnx::GraphProto &graph);
@@ -29,44 +30,44 @@ public:
   onnx::NodeProto &node(int index) { return *graph.mutable_node(index); }
   const onnx::NodeProto &node(int index) const { return graph.node(index); }
 
-  /// Whether it is the name of any value or tensor.
+  /// Whether a value or tensor has this name.
   bool hasName(llvm::StringRef name) const { return names.contains(name); }
-  /// Names that nodes read now, and outputs.
+  /// Names of outputs, and names that nodes read now.
   llvm::StringSet<> findReads() const;
 
-  /// Null if no initializer has that name.
+  /// Null if no initializer has this name.
   const onnx::TensorProto *findTensor(llvm::StringRef name) const;
-  /// A tensor with the elements of `like`.
+  /// Adds an initializer with the elements of `like`.
   void addTensor(const onnx::TensorProto &like, llvm::StringRef name,
                  llvm::ArrayRef<int64_t> dims);
-  /// A tensor of these bytes.
+  /// Adds an initializer with these bytes.
   void addTensor(int32_t type, llvm::StringRef bytes, llvm::StringRef name,
                  llvm::ArrayRef<int64_t> dims);
-  /// Adds INT64 numbers, and returns their name, made of `name`.
+  /// Adds INT64 numbers. Returns their name, which is derived from `name`.
   std::string addIntegers(const llvm::Twine &name,
                           llvm::ArrayRef<int64_t> integers,
                           llvm::ArrayRef<int64_t> dims);
-  /// Gives an initializer another name.
+  /// Renames an initializer.
   void renameTensor(llvm::StringRef from, llvm::StringRef to);
-  /// A name that nothing has yet.
+  /// Returns a name that is not in use, derived from `name`.
   std::string makeName(const llvm::Twine &name);
 
-  /// A node after one of the graph.
+  /// Adds a node after node `index`.
   onnx::NodeProto &addAfter(int index) { return after[index].emplace_back(); }
-  /// Adds `op(operands)` before a node, and returns the result's name.
+  /// Adds `op(operands)` before node `index`. Returns the name of the result.
   std::string applyBefore(int index, llvm::StringRef op,
                           llvm::ArrayRef<std::string> operands);
-  /// The node that was added last before one.
+  /// The last node that was added before node `index`.
   onnx::NodeProto &getLastBefore(int index) { return before[index].back(); }
-  /// Puts added nodes in their places and drops initializers that lost their
-  /// uses. Indices of nodes, and pointers to tensors, end here.
+  /// Moves new nodes to their places, and drops initializers that are no longer
+  /// used. Invalidates node indices and pointers to tensors.
   void insertNodes();
 
 protected:
   onnx::GraphProto &graph;
   llvm::StringMap<onnx::TensorProto *> tensors;
   llvm::StringSet<> names;
-  /// Initializers that no node reads in the file.
+  /// Initializers that no node of the file reads.
   llvm::StringSet<> unread;
 
 private:

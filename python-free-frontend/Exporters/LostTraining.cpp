@@ -1,4 +1,4 @@
-//===- LostTraining.cpp - what an export for inference loses --------------===//
+//===- LostTraining.cpp - training details that exports lose --------------===//
 //
 // See LostTraining.h.
 //
@@ -16,7 +16,7 @@ using namespace llvm;
 
 namespace dtc::frontend {
 
-/// Products and convolutions without a bias, in a file of tf2onnx.
+/// Lists products and convolutions without a bias in a file of tf2onnx.
 static std::vector<std::string> findWithoutBias(const Model &model) {
   std::vector<std::string> found;
   if (model.proto->producer_name() != "tf2onnx")
@@ -38,8 +38,8 @@ std::vector<std::string> findLostTraining(const Model &model,
   std::vector<std::string> norms, merged, alphaDropouts;
   StringSet<> statistics, computed;
   for (const auto &[index, node] : enumerate(model.graph().node())) {
-    // Before opset 14 training mode was said by more results. Dynamo's call
-    // says it, and its node does not.
+    // Before opset 14, more results meant training mode. Of Dynamo's nodes only
+    // the call states it.
     std::optional<FxCall> call = readFxCall(node);
     bool trains = call && isBatchNorm(*call) && call->texts.size() > 5 &&
                   call->texts[5] == "True";
@@ -53,12 +53,12 @@ std::vector<std::string> findLostTraining(const Model &model,
     if (node.op_type() != "Identity")
       for (const std::string &output : node.output())
         computed.insert(output);
-    // Alpha dropout became several nodes, some of which are random.
+    // Exporters write alpha dropout as several nodes, some of them random.
     if (StringRef(node.op_type()).starts_with("Random") &&
         readSourceLine(node).find("alpha_dropout(") != std::string::npos)
       alphaDropouts.push_back(nodeName(node, index));
-    // TorchScript computes weight and bias of a convolution of those of the
-    // batch norm after it, and so has to invent names for both.
+    // TorchScript merges a batch norm into the weight and bias of the
+    // convolution before it, and invents names for both.
     if (node.op_type() == "Conv" && node.input_size() == 3 &&
         StringRef(node.input(1)).starts_with("onnx::Conv_") &&
         StringRef(node.input(2)).starts_with("onnx::Conv_"))
@@ -67,28 +67,31 @@ std::vector<std::string> findLostTraining(const Model &model,
   std::vector<std::string> warnings;
   if (!norms.empty() && !options.isBatchNormChosen)
     warnings.push_back(
-        "batch norms were exported for inference (" + listFirstNames(norms) +
-        "): they train by the statistics of each batch, as after "
-        "model.train(); --batchnorm says so, or by which others");
+        "the file has batch norms in evaluation mode (" +
+        listFirstNames(norms) +
+        "), but dtc normalizes with the statistics of each batch, as after "
+        "model.train(); --batchnorm chooses the statistics");
   if (!merged.empty())
     warnings.push_back(
-        "convolutions seem to have batch norms merged into them (" +
+        "the exporter seems to have merged batch norms into convolutions (" +
         listFirstNames(merged) +
-        "): the model trains without these; export with "
+        "), so dtc trains the model without these batch norms; export with "
         "training=TrainingMode.TRAINING and do_constant_folding=False");
   if (std::vector<std::string> bare = findWithoutBias(model); !bare.empty())
     warnings.push_back(
-        "tf2onnx leaves out biases that are zero, and merges batch norms into "
+        "tf2onnx leaves out biases that are zero and merges batch norms into "
         "weights (without a bias: " +
         listFirstNames(bare) +
-        "): the model trains without these; give biases other "
-        "numbers before the export, and export a function that calls the model "
-        "with training=True");
+        "), so dtc trains the model without them; before the export, set "
+        "biases "
+        "to other numbers, and export a function that calls the model with "
+        "training=True");
   if (!alphaDropouts.empty())
     warnings.push_back(
-        "alpha dropout (" + listFirstNames(alphaDropouts) +
-        ") is written out: it trains, but evaluations and --dropout none scale "
-        "its input instead of leaving it out; export without it to compare");
+        "the exporter wrote alpha dropout as several nodes (" +
+        listFirstNames(alphaDropouts) +
+        "): it works in training, but evaluations and --dropout none scale its "
+        "input; export without alpha dropout to compare");
   std::vector<std::string> changed;
   for (const std::string &buffer : model.record.changedBuffers)
     if (!statistics.contains(buffer) &&
@@ -96,11 +99,10 @@ std::vector<std::string> findLostTraining(const Model &model,
         !StringRef(buffer).ends_with("num_batches_tracked"))
       changed.push_back(buffer);
   if (!changed.empty())
-    warnings.push_back(
-        "forward changes buffers (" + listFirstNames(changed) +
-        "), which dtc does only for batch norms that the model's "
-        "outputs need: they keep the values that they have in "
-        "the file");
+    warnings.push_back("forward changes buffers (" + listFirstNames(changed) +
+                       "), but dtc updates only those of batch norms that the "
+                       "outputs need, so "
+                       "these buffers keep the values of the file");
   return warnings;
 }
 

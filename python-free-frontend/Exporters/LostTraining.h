@@ -1,4 +1,4 @@
-//===- LostTraining.h - what an export for inference loses ------*- C++ -*-===//
+//===- LostTraining.h - training details that exports lose ------*- C++ -*-===//
 
 #ifndef DTC_FRONTEND_EXPORTERS_LOSTTRAINING_H
 #define DTC_FRONTEND_EXPORTERS_LOSTTRAINING_H
@@ -8,10 +8,10 @@
 
 namespace dtc::frontend {
 
-/// Warnings of what a file trains otherwise than the model does: batch norms in
-/// evaluation mode or merged with convolutions, where no metadata tell, biases
-/// that tf2onnx leaves out, alpha dropout, and buffers that forward changes.
-/// Each says what to do instead.
+/// Warns of parts of a file that train differently from the model: batch norms
+/// in evaluation mode, or merged into convolutions (files without metadata),
+/// biases that tf2onnx leaves out, alpha dropout, and buffers that forward
+/// changes. Each warning says what to do instead.
 std::vector<std::string> findLostTraining(const Model &model,
                                           const ImportOptions &options);
 

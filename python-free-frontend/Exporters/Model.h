@@ -1,7 +1,7 @@
 //===- Model.h - a graph as its author wrote it --------------- -*- C++ -*-===//
 //
-// The result of `restoreModel`: the graph without what its exporter did to it,
-// and what the exporter says of its tensors.
+// The result of `restoreModel`: the graph without the rewrites of its exporter,
+// and the exporter's record of tensors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,18 +14,19 @@
 
 namespace dtc::frontend {
 
+/// A model, restored.
 struct Model : ModelFile {
   llvm::StringMap<const onnx::TensorProto *> initializers;
-  /// Whether any of these has a name that the exporter did not make up.
+  /// Whether an initializer has a name that the exporter did not invent.
   bool hasNames = false;
-  /// What the exporter says of tensors, and what was made of the graph by it.
+  /// The exporter's record, and the tensors that the rewrites made.
   TensorRecord record;
   RestoredTensors restored;
-  /// Whether tensors have the names of PyTorch's state dict, and nodes begin
-  /// with the path of their module, "/encoder/fc/".
+  /// Whether tensors have the names of PyTorch's state dict, and names of nodes
+  /// begin with the path of their module, "/encoder/fc/".
   bool hasPyTorchNames = false;
-  /// What no file of this exporter tells of training; empty if others do not
-  /// either.
+  /// Start of a message that says which facts files of this exporter lack.
+  /// Empty if there are none.
   llvm::StringRef untold;
 
   const onnx::GraphProto &graph() const { return proto->graph(); }

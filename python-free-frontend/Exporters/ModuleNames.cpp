@@ -1,4 +1,4 @@
-//===- ModuleNames.cpp - modules that belong together by name -------------===//
+//===- ModuleNames.cpp - modules with related names -----------------------===//
 //
 // See ModuleNames.h.
 //
@@ -22,8 +22,9 @@ std::pair<StringRef, StringRef> splitName(StringRef name) {
   return leaf.empty() ? std::pair(StringRef(), owner) : std::pair(owner, leaf);
 }
 
-/// How much of their paths two modules have in common: words, letters of the
-/// next word, unless it is a number, and words from the end.
+/// Compares the paths of two modules. Returns the number of equal words at the
+/// start, of equal letters in the next word (if it is not a number), and of
+/// equal words at the end.
 static std::tuple<size_t, size_t, size_t> compareModules(StringRef a,
                                                          StringRef b) {
   SmallVector<StringRef> wordsOfA, wordsOfB;

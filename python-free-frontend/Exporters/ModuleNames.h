@@ -1,4 +1,4 @@
-//===- ModuleNames.h - modules that belong together by name -----*- C++ -*-===//
+//===- ModuleNames.h - modules with related names ---------------*- C++ -*-===//
 
 #ifndef DTC_FRONTEND_EXPORTERS_MODULENAMES_H
 #define DTC_FRONTEND_EXPORTERS_MODULENAMES_H
@@ -12,20 +12,20 @@
 
 namespace dtc::frontend {
 
-/// "model.norm" and "weight" of "model.norm.weight".
+/// Splits "model.norm.weight" into "model.norm" and "weight".
 std::pair<llvm::StringRef, llvm::StringRef> splitName(llvm::StringRef name);
 
-/// The modules whose paths have most in common with that of `like`, in order.
+/// The modules whose paths have most in common with `like`, in order.
 std::vector<std::string> findNearestModules(llvm::ArrayRef<std::string> modules,
                                             llvm::StringRef like);
 
-/// "net" and "old" of "net.0.fc" and "old.0.fc".
+/// Removes the common end: "net.0.fc" and "old.0.fc" become "net" and "old".
 std::pair<llvm::StringRef, llvm::StringRef> dropCommonEnd(llvm::StringRef a,
                                                           llvm::StringRef b);
 
-/// Whether two modules are named as those that belong together are: their paths
-/// differ in one word, by its middle or number: 'norm_q' and 'norm_kv',
-/// 'layers.0.norm1' and 'layers.0.norm2'.
+/// Whether the names of two modules suggest that they belong together. Their
+/// paths differ in the middle or the number of one word: 'norm_q' and
+/// 'norm_kv', 'layers.0.norm1' and 'layers.0.norm2'.
 bool areNamedAlike(llvm::StringRef a, llvm::StringRef b);
 
 } // namespace dtc::frontend

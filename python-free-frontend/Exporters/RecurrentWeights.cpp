@@ -14,8 +14,8 @@ using namespace llvm;
 
 namespace dtc::frontend {
 
-/// The gates of PyTorch, by their places among those of ONNX: i, f, g, o among
-/// i, o, f, c, and r, z, n among z, r, h.
+/// Positions of PyTorch's gates among those of ONNX: i, f, g, o among i, o, f,
+/// c, and r, z, n among z, r, h.
 constexpr int64_t lstmGates[] = {0, 2, 3, 1}, gruGates[] = {1, 0, 2},
                   rnnGates[] = {0};
 
@@ -51,7 +51,7 @@ bool RecurrentWeights::readOperands(const TensorRecord &record) {
       continue;
     Expected<TensorData> data = reader.read(*stored);
     if (!data) {
-      consumeError(data.takeError()); // reported when parameters are read
+      consumeError(data.takeError()); // reported when Parameters/ reads it
       return false;
     }
     Shape expected = {directions, i == 2 ? 2 * rows : rows};
@@ -78,12 +78,12 @@ void RecurrentWeights::nameParameters(StringRef module, int layer) {
   }
 }
 
-/// Rows of a parameter in ONNX's order of gates.
+/// Reorders the rows of a parameter from PyTorch's to ONNX's order of gates.
 std::string RecurrentWeights::orderGates(const std::string &parameter) {
   std::vector<std::string> parts;
   int64_t count = gates.size();
   for (int64_t place = 0, size = 1; place < count; place += size) {
-    // Gates that follow each other in both orders are one slice.
+    // Gates that are adjacent in both orders become one slice.
     int64_t first = find(gates, place) - gates.begin();
     for (size = 1; first + size < count; ++size)
       if (gates[first + size] != place + size)
@@ -103,7 +103,7 @@ std::string RecurrentWeights::orderGates(const std::string &parameter) {
   return joined;
 }
 
-/// An attribute of the node that was added last.
+/// Sets an attribute of the node that was added last.
 void RecurrentWeights::setInt(StringRef name, int64_t value) {
   onnx::AttributeProto &attribute = *graph.getLastBefore(index).add_attribute();
   attribute.set_name(name.str());
@@ -126,7 +126,7 @@ bool RecurrentWeights::fits(unsigned operand,
         own && dimsOf(*own) != getDims(operand)) {
       warnings.push_back("operand " + std::to_string(operand + 1) +
                          " of node '" + graph.node(index).name() +
-                         "' should be computed from '" + name +
+                         "' cannot be computed from '" + name +
                          "', which has another shape; check that the file was "
                          "not edited");
       return false;
@@ -178,10 +178,10 @@ void RecurrentWeights::restore(std::vector<std::string> &names,
 void describeRecurrent(ArrayRef<std::string> names,
                        std::vector<std::string> &notes) {
   if (!names.empty())
-    notes.push_back(std::to_string(names.size()) +
-                    " parameters of recurrent layers have PyTorch's names and "
-                    "order of gates: " +
-                    listFirstNames(names));
+    notes.push_back(
+        "dtc restored PyTorch's names and order of gates for " +
+        std::to_string(names.size()) +
+        " parameters of recurrent layers: " + listFirstNames(names));
 }
 
 } // namespace dtc::frontend

@@ -1,9 +1,9 @@
 //===- RecurrentWeights.h - weights of recurrent layers ------- -*- C++ -*-===//
 //
 // ONNX has one operand for the weights of all gates and directions, and its own
-// order of gates; PyTorch's exporters compute it from the parameters. Here the
-// parameters are there again, and the graph computes the operands from them:
-// gates are put in order, and directions and biases joined.
+// order of gates. PyTorch's exporters compute this operand from the parameters.
+// This class restores the parameters, and adds nodes that compute the operands
+// from them: they reorder gates and concatenate directions and biases.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,26 +22,27 @@ namespace dtc::frontend {
 /// One layer: all directions of a node.
 class RecurrentWeights {
 public:
-  /// `copies` has the initializers that other names stand for.
+  /// `index`: index of the node. `copies`: initializers by the names of their
+  /// copies.
   RecurrentWeights(GraphEditor &graph, TensorReader &reader,
                    const llvm::StringMap<std::string> &copies, int index);
 
-  /// Whether all of the operands can be those of a layer. Operands of the
-  /// record, and those that the graph computes already, stay.
+  /// Whether all operands can belong to one layer. Operands that are in the
+  /// record, or that the graph already computes, do not change.
   bool readOperands(const TensorRecord &record);
-  /// The initializers that hold the weights.
+  /// The initializers that hold W, R and B.
   llvm::ArrayRef<std::string> getSources() const { return sources; }
 
   int64_t getNumDirections() const { return directions; }
-  /// Names a parameter that is joined to operand 0, 1 or 2: W, R or B.
+  /// Adds a parameter to operand 0, 1 or 2: W, R or B.
   void addParameter(unsigned operand, std::string name) {
     parameters[operand].push_back(std::move(name));
   }
-  /// Names parameters as PyTorch does in a module of this name.
+  /// Adds all parameters, with the names that PyTorch gives them in a module.
   void nameParameters(llvm::StringRef module, int layer);
-  /// Makes operands what the parameters are joined to. Appends the names of
-  /// those that are new, and warnings of those that the file has in another
-  /// shape.
+  /// Replaces the operands by computations from the parameters. Appends the
+  /// names of new parameters, and warnings about parameters that have another
+  /// shape in the file.
   void restore(std::vector<std::string> &names,
                std::vector<std::string> &warnings);
 
@@ -57,13 +58,14 @@ private:
   int index;
   llvm::ArrayRef<int64_t> gates;
   int64_t directions = 1, hidden = 0;
-  /// W, R and B, and what they hold where the exporter computed them.
+  /// Names of W, R and B. `operands` holds their data if the exporter computed
+  /// them.
   std::array<std::string, 3> sources;
   std::array<std::optional<TensorData>, 3> operands;
-  /// Of each, the parameters that are joined: none of B without biases.
+  /// The parameters of each operand. B has none if the layer has no biases.
   std::array<llvm::SmallVector<std::string>, 3> parameters;
 };
-/// Says which parameters have been named.
+/// Adds a note that lists the restored parameters.
 void describeRecurrent(llvm::ArrayRef<std::string> names,
                        std::vector<std::string> &notes);
 

@@ -1,4 +1,4 @@
-//===- RestoredTensors.h - what was made of a file's tensors -- -*- C++ -*-===//
+//===- RestoredTensors.h - tensors that rewrites made -----------*- C++ -*-===//
 
 #ifndef DTC_FRONTEND_EXPORTERS_RESTOREDTENSORS_H
 #define DTC_FRONTEND_EXPORTERS_RESTOREDTENSORS_H
@@ -11,17 +11,18 @@
 
 namespace dtc::frontend {
 
+/// Results of the rewrites, for Parameters/ and for the report.
 struct RestoredTensors {
-  /// Initializers whose elements are stored as those of their transpose.
+  /// Initializers that hold the elements of their transpose.
   llvm::StringSet<> transposed;
-  /// Initializers that the exporter computed of parameters that the file does
-  /// not have: trained as they are.
+  /// Initializers that the exporter computed from parameters that the file
+  /// lacks. They are trained as they are.
   llvm::StringSet<> computed;
-  /// Parameters that warnings name.
+  /// Parameters that a warning names already.
   llvm::StringSet<> explained;
   /// Other names of a tensor in the state dict.
   llvm::StringMap<std::vector<std::string>> aliases;
-  /// Results of calls that the exporter computed of a parameter that is known.
+  /// Results of calls that the exporter computed from a known parameter.
   llvm::StringSet<> attributed;
   std::vector<std::string> notes, details, warnings;
 };

@@ -1,4 +1,4 @@
-//===- ShareStatistics.cpp - batch norms that are used again --------------===//
+//===- ShareStatistics.cpp - batch norms with several uses ----------------===//
 //
 // See ShareStatistics.h.
 //
@@ -33,7 +33,7 @@ void shareStatistics(onnx::GraphProto &graph, bool hasRecord) {
       origins[node.output(0)] = findOrigin(0);
     if (node.op_type() != "BatchNormalization" || node.input_size() != 5)
       continue;
-    // Without weights of its own each use has other constants.
+    // A norm without weights has separate constants for each use.
     auto getWeight = [&](int operand) {
       const std::string &name = node.input(operand);
       return tensors.contains(name) ? name : std::string();

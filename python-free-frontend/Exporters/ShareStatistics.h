@@ -1,4 +1,4 @@
-//===- ShareStatistics.h - batch norms that are used again ------*- C++ -*-===//
+//===- ShareStatistics.h - batch norms with several uses --------*- C++ -*-===//
 
 #ifndef DTC_FRONTEND_EXPORTERS_SHARESTATISTICS_H
 #define DTC_FRONTEND_EXPORTERS_SHARESTATISTICS_H
@@ -7,15 +7,16 @@
 
 namespace dtc::frontend {
 
-/// A batch norm that is used again, with the same weights, reads running
-/// statistics that its use before has updated:
+/// If a model uses a batch norm several times with the same weights, exporters
+/// write that each use reads the running statistics that the use before it has
+/// updated:
 ///
 ///   %y1, %mean1, %var1 = BatchNormalization(%x1, %w, %b, %mean, %var)
 ///   %y2                = BatchNormalization(%x2, %w, %b, %mean1, %var1)
 ///
-/// Each use gets the tensors themselves, which dtc updates in order. Where
-/// there is a record of what was exported, copies by Identity are such
-/// statistics, too; elsewhere they are other tensors that were equal.
+/// This rewrite gives each use the initializers themselves, which dtc updates
+/// in order. `hasRecord`: copies by Identity are also such statistics. Without
+/// a record they are other tensors that were equal.
 void shareStatistics(onnx::GraphProto &graph, bool hasRecord);
 
 } // namespace dtc::frontend

@@ -1,4 +1,4 @@
-//===- TensorRecord.cpp - the tensors of a model's state dict -------------===//
+//===- TensorRecord.cpp - tensors of a model's state dict -----------------===//
 //
 // See TensorRecord.h.
 //

@@ -1,8 +1,7 @@
-//===- TensorRecord.h - the tensors of a model's state dict --- -*- C++ -*-===//
+//===- TensorRecord.h - tensors of a model's state dict ---------*- C++ -*-===//
 //
-// Exporters that record the tensors of a model say which are parameters and
-// which are buffers, under the names of the state dict. Files of other
-// exporters have an empty record.
+// Some exporters list the parameters and buffers of a model with the names of
+// the state dict. Files of other exporters have an empty record.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,33 +16,34 @@
 
 namespace dtc::frontend {
 
-/// A tensor of the model as its author wrote it, by its state dict's name.
+/// A tensor of the original model, named as in the state dict.
 struct Origin {
   enum Kind { Parameter, Buffer, Constant };
   std::string name;
   Kind kind = Parameter;
-  /// Its name in calls, if the exporter recorded these: "p_fc_weight".
+  /// Name of the tensor in calls: "p_fc_weight". Empty if the exporter does not
+  /// record calls.
   std::string argument;
-  /// Whether the state dict has it.
+  /// Whether the state dict contains it.
   bool isSaved = true;
-  /// Whether a parameter requires a gradient.
+  /// Whether the parameter requires a gradient.
   bool isTrained = true;
 };
 
 class TensorRecord {
 public:
-  /// Whether the exporter listed the tensors of the model.
+  /// Whether the exporter listed the tensors.
   bool isKnown() const { return !tensors.empty(); }
   llvm::ArrayRef<Origin> origins() const { return tensors; }
-  /// By the name in the state dict; null if it is none of the model's.
+  /// The tensor of this name; null if the model has none.
   const Origin *find(llvm::StringRef name) const;
-  /// Adds a tensor, or replaces what is known of one. Returns its index.
+  /// Adds or replaces a tensor. Returns its index.
   unsigned add(Origin origin);
 
-  /// Whether the exporter recorded what is trained, and marked where gradients
-  /// stop.
+  /// Whether the exporter recorded which parameters are trained and where
+  /// gradients stop.
   bool hasTraining = false;
-  /// Names that are one tensor.
+  /// Lists of names that are one tensor.
   std::vector<std::vector<std::string>> ties;
   /// Buffers that forward changes.
   std::vector<std::string> changedBuffers;

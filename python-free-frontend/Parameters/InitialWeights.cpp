@@ -1,4 +1,4 @@
-//===- InitialWeights.cpp - weights of another file -----------------------===//
+//===- InitialWeights.cpp - weights from another file ---------------------===//
 //
 // See InitialWeights.h.
 //
@@ -75,8 +75,8 @@ Expected<Tensor> readTensor(StringRef name, const json::Object &entry,
   return tensor;
 }
 
-/// Every byte behind the header is one tensor's, as the format wants: others
-/// are of a file that was cut, or written over another.
+/// Checks that each byte after the header belongs to exactly one tensor, as the
+/// format demands. Otherwise the file was cut, or overwritten.
 Error verifyCoverage(const StringMap<Tensor> &tensors, StringRef data) {
   std::vector<std::pair<uint64_t, uint64_t>> ranges;
   for (const auto &[name, tensor] : tensors)
@@ -87,17 +87,17 @@ Error verifyCoverage(const StringMap<Tensor> &tensors, StringRef data) {
   uint64_t end = 0;
   for (auto [begin, size] : ranges) {
     if (begin != end)
-      return makeError(begin > end
-                           ? "has " + Twine(begin - end) + " bytes from " +
-                                 Twine(end) +
-                                 " on that are no tensor's; the file is damaged"
-                           : "has tensors that overlap at byte " +
-                                 Twine(begin) + "; the file is damaged");
+      return makeError(
+          begin > end
+              ? "has " + Twine(begin - end) + " bytes at offset " + Twine(end) +
+                    " that belong to no tensor; the file is damaged"
+              : "has tensors that overlap at byte " + Twine(begin) +
+                    "; the file is damaged");
     end += size;
   }
   if (end != data.size())
     return makeError("has " + Twine(data.size() - end) +
-                     " bytes behind its last tensor; the file is damaged");
+                     " bytes after its last tensor; the file is damaged");
   return Error::success();
 }
 
@@ -105,12 +105,12 @@ Expected<StringMap<Tensor>> readTensors(StringRef bytes) {
   uint64_t length =
       bytes.size() < 8 ? 0 : support::endian::read64le(bytes.data());
   if (bytes.size() < 8 || length > bytes.size() - 8)
-    return makeError("is no safetensors file, or truncated");
+    return makeError("is not a safetensors file, or is truncated");
   Expected<json::Value> header = parseJson(bytes.substr(8, length));
   const json::Object *entries = header ? header->getAsObject() : nullptr;
   if (!entries) {
-    return makeError("is no safetensors file: its header " +
-                     (header ? std::string("is no JSON object")
+    return makeError("is not a safetensors file: its header " +
+                     (header ? std::string("is not a JSON object")
                              : "is not JSON: " + toString(header.takeError())));
   }
   StringRef rest = bytes.drop_front(8 + length);
@@ -121,7 +121,7 @@ Expected<StringMap<Tensor>> readTensors(StringRef bytes) {
       continue;
     if (!entry)
       return makeError("is corrupt at tensor '" + key.str() +
-                       "': its entry is no JSON object");
+                       "': its entry is not a JSON object");
     Expected<Tensor> tensor =
         readTensor(key, *entry, ArrayRef(rest.data(), rest.size()));
     if (!tensor)
@@ -133,7 +133,7 @@ Expected<StringMap<Tensor>> readTensors(StringRef bytes) {
   return tensors;
 }
 
-/// An element of 16 bits.
+/// Reads an element of 16 bits.
 float readHalf(const Tensor &tensor, int64_t i) {
   APFloat value(
       tensor.type == "F16" ? APFloat::IEEEhalf() : APFloat::BFloat(),
@@ -144,7 +144,7 @@ float readHalf(const Tensor &tensor, int64_t i) {
   return value.convertToFloat();
 }
 
-/// An element of a float type.
+/// Reads an element of any float type.
 double readFloat(const Tensor &tensor, int64_t i) {
   using namespace llvm::support;
   const char *bytes = tensor.bytes.data();
@@ -155,7 +155,7 @@ double readFloat(const Tensor &tensor, int64_t i) {
   return readHalf(tensor, i);
 }
 
-/// Whether two tensors have the same elements, of whatever float types.
+/// Whether two tensors have equal elements. Their float types may differ.
 bool areEqual(const Tensor &a, const Tensor &b) {
   if (a.shape != b.shape || !isFloatName(a.type) || !isFloatName(b.type))
     return a.shape == b.shape && a.type == b.type && a.bytes == b.bytes;
@@ -165,7 +165,7 @@ bool areEqual(const Tensor &a, const Tensor &b) {
   });
 }
 
-/// Gives a parameter the elements of a tensor of the file.
+/// Sets the elements of a parameter.
 void assign(Parameter &parameter, const Tensor &tensor, StringRef path,
             ParameterTable &table) {
   parameter.dtype =
@@ -175,7 +175,7 @@ void assign(Parameter &parameter, const Tensor &tensor, StringRef path,
   parameter.file = path.str();
   parameter.offset = 0;
   if (tensor.type == "F64" || tensor.type == "F32") {
-    parameter.bytes = tensor.bytes; // mapped
+    parameter.bytes = tensor.bytes; // stays in the mapped file
     return;
   }
   auto owned = std::make_shared<std::vector<char>>(parameter.byteSize());
@@ -187,7 +187,7 @@ void assign(Parameter &parameter, const Tensor &tensor, StringRef path,
   table.owners.push_back(std::move(owned));
 }
 
-/// The name in the file of one in the model.
+/// Converts a name of the model to that in the file.
 std::string translate(StringRef name, const InitialWeights &rule) {
   if (!rule.added.empty() && !name.consume_front(rule.added))
     return "";
@@ -210,7 +210,7 @@ Expected<InitialWeights> dtc::loadInitialWeights(StringRef path,
   table.owners.push_back(std::shared_ptr<MemoryBuffer>(std::move(*buffer)));
 
   InitialWeights result;
-  // The tensors of the file that are a parameter, which may have several names.
+  // Finds all tensors of the file that belong to a parameter.
   auto findAll = [&](const Parameter &parameter, const InitialWeights &rule) {
     std::vector<std::string> names{parameter.name};
     names.insert(names.end(), parameter.aliases.begin(),
@@ -243,7 +243,7 @@ Expected<InitialWeights> dtc::loadInitialWeights(StringRef path,
     for (InitialWeights &rule : rules)
       if (countFound(rule) > countFound(result))
         result = rule;
-    // A few names alike are chance.
+    // A few equal names may be chance.
     if (2 * size_t(countFound(result)) <= table.parameters.size())
       return makeError("has none of the model's parameters, such as '" +
                        (table.parameters.empty()

@@ -1,4 +1,4 @@
-//===- KeepBuffers.cpp - tensors that are saved as they are ---------------===//
+//===- KeepBuffers.cpp - buffers to save with the weights -----------------===//
 //
 // See KeepBuffers.h.
 //
@@ -18,7 +18,8 @@ void keepBuffers(const Model &model, const StringMap<TensorData> &initializers,
   auto isSaved = [&](StringRef name) {
     if (const Origin *origin = model.record.find(name))
       return origin->isSaved;
-    // Without a record, what PyTorch's exporter did not name itself.
+    // Without a record, save the constants whose names PyTorch's exporter did
+    // not invent.
     return !model.record.isKnown() && !isGeneratedName(name) &&
            model.hasPyTorchNames &&
            any_of(report.constants,

@@ -1,4 +1,4 @@
-//===- KeepBuffers.h - tensors that are saved as they are -------*- C++ -*-===//
+//===- KeepBuffers.h - buffers to save with the weights ---------*- C++ -*-===//
 
 #ifndef DTC_FRONTEND_PARAMETERS_KEEPBUFFERS_H
 #define DTC_FRONTEND_PARAMETERS_KEEPBUFFERS_H
@@ -7,8 +7,8 @@
 
 namespace dtc::frontend {
 
-/// Adds the tensors of the state dict that are no parameters to the table of
-/// the report: programs save them with the weights.
+/// Adds the buffers of the state dict to the report's table, so that programs
+/// save them with the weights.
 void keepBuffers(const Model &model,
                  const llvm::StringMap<TensorData> &initializers,
                  const Parameters &parameters, ImportReport &report);

@@ -23,7 +23,7 @@ static bool matches(StringRef pattern, StringRef name) {
   return pattern == name;
 }
 
-/// A float without a default; no other input can be trained.
+/// Whether an input can be a parameter: a float without a default value.
 static bool isCandidate(const Model &model, const onnx::ValueInfoProto &input) {
   std::optional<DType> dtype = toDType(input.type().tensor_type().elem_type());
   return dtype && isFloat(*dtype) && !model.initializers.contains(input.name());
@@ -57,10 +57,9 @@ void checkParameterInputs(const Model &model, const ImportOptions &options,
       candidates.push_back(input.name());
   std::string advice =
       candidates.empty()
-          ? "no floating-point input of static shape could be one; "
-            "initializers "
-            "are parameters without it"
-          : "inputs that could be parameters are " + listFirstNames(candidates);
+          ? "the model has no floating-point input with a static shape; "
+            "initializers are parameters without --parameter"
+          : "possible parameters are " + listFirstNames(candidates);
   for (StringRef pattern : options.parameters) {
     bool matchesAny = any_of(model.initializers, [&](const auto &entry) {
       return matches(pattern, entry.first()) && isFloatTensor(entry.second);
@@ -69,13 +68,12 @@ void checkParameterInputs(const Model &model, const ImportOptions &options,
       if (!isCandidate(model, input) || !matches(pattern, input.name()))
         continue;
       matchesAny = true;
-      // Only data have dimensions that are not known before training.
+      // Only data have dimensions that are unknown before training.
       if (isDynamic(input))
         issues.push_back(
             {"", "",
-             ("--parameter '" + pattern + "' takes input '" + input.name() +
-              "', whose shape is dynamic: it is "
-              "data, not a parameter")
+             ("--parameter '" + pattern + "' matches input '" + input.name() +
+              "', which is data because its shape is dynamic")
                  .str(),
              advice});
     }
@@ -92,9 +90,9 @@ void checkParameterInputs(const Model &model, const ImportOptions &options,
                isParameterInput(model, input, options);
       }))
     issues.push_back({"", "",
-                      "--parameter takes all inputs of the model, and leaves "
-                      "no data to train on",
-                      "name only those that are parameters"});
+                      "--parameter matches all inputs of the model, so no data "
+                      "is left to train on",
+                      "match only inputs that are parameters"});
 }
 
 } // namespace dtc::frontend

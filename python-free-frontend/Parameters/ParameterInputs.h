@@ -1,8 +1,8 @@
 //===- ParameterInputs.h - graph inputs that are parameters -----*- C++ -*-===//
 //
-// A model exported without its weights has its parameters among its inputs;
-// the user's globs (`--parameter GLOB`) tell them from data. They also make
-// parameters of initializers that would be constants.
+// A model that was exported without its weights has its parameters among its
+// inputs. The globs of `--parameter GLOB` tell parameters from data. They also
+// turn initializers into parameters that would else be constants.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,14 +15,15 @@
 
 namespace dtc::frontend {
 
-/// Whether a graph input is to be trained. Whole numbers never are.
+/// Whether to train a graph input. Integers are never trained.
 bool isParameterInput(const Model &model, const onnx::ValueInfoProto &input,
                       const ImportOptions &options);
 
-/// Whether an initializer is to be trained whatever the rules say.
+/// Whether `--parameter` makes an initializer a parameter. It overrides
+/// ParameterRules.
 bool isParameterInitializer(llvm::StringRef name, const ImportOptions &options);
 
-/// Reports globs that match nothing, and those that take the data too.
+/// Reports globs that match nothing, match data, or match all inputs.
 void checkParameterInputs(const Model &model, const ImportOptions &options,
                           std::vector<ImportIssue> &issues);
 

@@ -1,4 +1,4 @@
-//===- ParameterNames.cpp - names that people can read --------------------===//
+//===- ParameterNames.cpp - readable parameter names ----------------------===//
 //
 // See ParameterNames.h.
 //
@@ -25,8 +25,8 @@ static StringRef getRole(const onnx::NodeProto &node, int operand) {
   return isBias ? "bias" : "weight";
 }
 
-/// What a module calls an operand: PyTorch's attention has the weights of
-/// queries, keys and values as one, beside a bias of such a name.
+/// Name of an operand in its module. PyTorch's attention stores the weights of
+/// queries, keys and values as one `in_proj_weight`, beside `in_proj_bias`.
 static std::string
 getName(const onnx::NodeProto &node, int operand, const std::string &module,
         const StringMap<const onnx::TensorProto *> &initializers) {
@@ -50,7 +50,7 @@ ParameterNamer::ParameterNamer(const Model &model) : record(model.record) {
   for (const auto &node : model.graph().node()) {
     for (const std::string &output : node.output())
       taken.insert(output);
-    // PyTorch's PReLU has a vector of them.
+    // PyTorch's PReLU stores its slopes as a vector.
     if (node.op_type() == "PRelu" && node.input_size() == 2 &&
         model.hasPyTorchNames)
       slopes.insert(node.input(1));

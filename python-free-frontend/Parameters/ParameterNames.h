@@ -1,8 +1,8 @@
-//===- ParameterNames.h - names that people can read ------------*- C++ -*-===//
+//===- ParameterNames.h - readable parameter names --------------*- C++ -*-===//
 //
-// An exporter that stores a tensor it computed, such as a transposed weight,
-// invents a name for it ('onnx::MatMul_79'). The node that uses the tensor
-// still has the path of its module in its name.
+// An exporter that computes a tensor, such as a transposed weight, invents a
+// name for it ('onnx::MatMul_79'). The name of the node that uses the tensor
+// still contains the path of the module.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,9 +17,10 @@ namespace dtc::frontend {
 
 struct ParameterName {
   std::string text;
-  /// The model has the transpose of the parameter that bears the name.
+  /// Whether the model has the transpose of the parameter of this name.
   bool transposed = false;
-  /// The model has the elements of the parameter, a vector, in more dimensions.
+  /// Whether the parameter is a vector, and the model has it with additional
+  /// dimensions of size 1.
   bool isVector = false;
 };
 
@@ -27,20 +28,21 @@ class ParameterNamer {
 public:
   explicit ParameterNamer(const Model &model);
 
-  /// The name of the parameter that a value is: its own, or for a generated
-  /// one that of the module whose node uses it first,
-  /// 'transformer.h.0.attn.c_proj.weight' for the second operand of node
-  /// '/transformer/h.0/attn/c_proj/MatMul', where the exporter has transposed
-  /// the weight of a linear layer. Its own, too, if the node has no module or
-  /// that name is taken.
+  /// Chooses the parameter name of a value. A name that the exporter did not
+  /// invent stays. An invented name becomes that of the module whose node uses
+  /// the value first: the second operand of node
+  /// '/transformer/h.0/attn/c_proj/MatMul' becomes
+  /// 'transformer.h.0.attn.c_proj.weight', transposed. The invented name stays
+  /// if the node has no module, or if the new name is taken. `rank`: rank of
+  /// the value.
   ParameterName choose(llvm::StringRef value, int rank);
 
-  /// The module whose node uses a value with a generated name first, or
-  /// nothing.
+  /// The module whose node uses a value with an invented name first; empty if
+  /// there is none.
   std::string findModule(llvm::StringRef value) const;
 
 private:
-  /// The node's path with dots, and what the operand is to its op.
+  /// The node's path with dots, and the operand's role for the operator.
   struct Use {
     std::string module, node, role;
     bool transposed;

@@ -15,7 +15,7 @@ using namespace llvm;
 
 namespace dtc::frontend {
 
-/// Names that people give to tensors that PyTorch registers as buffers.
+/// Whether people often give this name to buffers of PyTorch.
 static bool isBufferName(StringRef name) {
   StringRef last = name.rsplit('.').second;
   std::string leaf = (last.empty() ? name : last).lower();
@@ -34,7 +34,7 @@ static bool isBufferName(StringRef name) {
   return false;
 }
 
-/// Names that modules of PyTorch give to parameters: "fc.weight",
+/// Whether modules of PyTorch give this name to parameters: "fc.weight",
 /// "in_proj_bias", "weight_hh_l0_reverse".
 static bool isModuleName(StringRef name) {
   StringRef leaf = name.rsplit('.').second;
@@ -59,9 +59,9 @@ static bool containsAny(StringRef name, ArrayRef<StringRef> parts) {
       parts, [&](StringRef part) { return StringRef(lower).contains(part); });
 }
 
-/// Whether people give such a name to parameters, and hardly to buffers. In a
-/// file of PyTorch, a weight, bias or scale that no module calls so may be a
-/// prior, or the weights of classes.
+/// Whether people give this name to parameters, and rarely to buffers. In a
+/// PyTorch file, a name with "weight", "bias" or "scale" that no module uses
+/// may be a buffer, such as class weights.
 static bool isParameterName(StringRef name, bool isPyTorch) {
   return containsAny(name,
                      {"gamma", "beta", "token", "embed", "query", "alpha"}) ||
@@ -73,7 +73,7 @@ Verdict judge(const Model &model, StringRef name, const TensorData &data,
               const Fingerprint &print, TensorRole role) {
   Verdict parameter{true}, constant{false};
   bool isPyTorch = model.hasPyTorchNames;
-  // Running statistics are state that dtc keeps among the parameters.
+  // dtc keeps running statistics among the parameters.
   if (role.isStatistic)
     return parameter;
   if (model.record.isKnown()) {
@@ -84,11 +84,11 @@ Verdict judge(const Model &model, StringRef name, const TensorData &data,
       return origin->kind == Origin::Parameter ? parameter : constant;
     }
     if (model.restored.computed.contains(name))
-      return parameter; // with a warning already
+      return parameter; // restoreModel has warned already
     constant.reason = "computed by the exporter";
     return constant;
   }
-  // PyTorch's exporter names no scalars but those of the state dict.
+  // PyTorch's exporter keeps names of scalars only from the state dict.
   if (data.shape.empty() && !role.isWeight() && !isPyTorch) {
     constant.reason = "scalar";
     return constant;
@@ -103,13 +103,13 @@ Verdict judge(const Model &model, StringRef name, const TensorData &data,
     constant.isDoubtful = true;
     return constant;
   }
-  // PyTorch's exporter keeps the names of biases, but Keras, which calls it,
-  // has none to give.
+  // PyTorch's exporter keeps the names of biases. Keras calls this exporter
+  // without names for biases.
   bool isMadeUp = isGeneratedName(name) && model.hasNames && isPyTorch &&
                   !role.isLookup && !role.isProduct && !role.isLayer &&
                   !role.isNorm;
   if (role.isWeight() && !isMadeUp) {
-    // PyTorch's modules call their parameters weight and bias; a person's name
+    // PyTorch's modules call their parameters weight and bias. Any other name
     // may be that of a buffer.
     parameter.isDoubtful =
         isPyTorch && !isGeneratedName(name) && !isParameterName(name, true);
@@ -120,7 +120,7 @@ Verdict judge(const Model &model, StringRef name, const TensorData &data,
     return constant;
   }
   if (isGeneratedName(name)) {
-    constant.reason = "named by the exporter, and no weight by its use";
+    constant.reason = "named by the exporter, and not used as a weight";
     constant.isComputed = !data.shape.empty() || role.isArgument;
     return constant;
   }

@@ -1,7 +1,7 @@
-//===- ParameterTable.cpp - the weights beside the IR ---------------------===//
+//===- ParameterTable.cpp - weights beside the IR -------------------------===//
 //
-// The safetensors format: the size of the header, the header as JSON, the
-// elements. https://github.com/huggingface/safetensors#format
+// Writes the safetensors format: size of the header, header as JSON, elements.
+// https://github.com/huggingface/safetensors#format
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ uint64_t Parameter::byteSize() const {
   return count * (dtype == ParameterType::F64 ? 8 : 4);
 }
 
-/// Whether all bits of an exponent are set.
+/// Whether all exponent bits are set, as in infinities and NaN.
 template <typename Bits>
 static bool hasNotFinite(ArrayRef<char> bytes, Bits exponent) {
   for (size_t i = 0; i + sizeof(Bits) <= bytes.size(); i += sizeof(Bits)) {
@@ -49,11 +49,11 @@ const Parameter *ParameterTable::find(StringRef name) const {
   return nullptr;
 }
 
-/// Writes the elements of a matrix that is stored as its transpose.
+/// Writes a matrix that is stored as its transpose, in row-major order.
 static void writeTransposed(raw_ostream &os, const Parameter &parameter) {
   int64_t rows = parameter.shape[0], columns = parameter.shape[1];
   int64_t size = parameter.dtype == ParameterType::F64 ? 8 : 4;
-  // Several rows at once: each line of the stored matrix is used whole.
+  // Writes several rows at once, to use whole cache lines of the stored matrix.
   constexpr int64_t maxRows = 16;
   std::vector<char> block(std::min(rows, maxRows) * columns * size);
   for (int64_t first = 0; first < rows; first += maxRows) {
@@ -96,7 +96,7 @@ void writeSafetensors(raw_ostream &os, const ParameterTable &table) {
     for (const Buffer &buffer : table.buffers)
       describe(buffer.name, buffer.dtype, buffer.shape, buffer.bytes.size());
   });
-  // The elements start aligned; spaces are the padding that the format names.
+  // Aligns the elements. The format allows spaces as padding.
   header.resize(alignTo(header.size(), 8), ' ');
   support::endian::write<uint64_t>(os, header.size(), endianness::little);
   os << header;

@@ -1,7 +1,7 @@
-//===- Parameters.cpp - which tensors of a model are trained --------------===//
+//===- Parameters.cpp - trained tensors of a model ------------------------===//
 //
-// Follows gradients back from the outputs, judges the tensors that they reach,
-// and makes parameters of groups of them.
+// Follows gradients back from the outputs, judges each tensor that they reach,
+// ties tensors, and makes a parameter of each group.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,7 +61,7 @@ private:
 
   /// Values from which a gradient reaches a float output.
   StringSet<> reached;
-  /// Copies of tensors that exporters merged, by the name of the one they kept.
+  /// Names of copies of merged tensors, by the name of the stored tensor.
   StringMap<SmallVector<StringRef>> copies;
   StringSet<> usedDirectly;
   StringMap<std::string> constantCopies;
@@ -71,7 +71,7 @@ private:
 
 bool ParameterFinder::passesGradient(const onnx::NodeProto &node,
                                      int operand) const {
-  // Conversions to integers end a gradient.
+  // No gradient passes a conversion to integers.
   if (node.op_type() == "Cast")
     for (const auto &attribute : node.attribute())
       if (attribute.name() == "to") {
@@ -89,8 +89,8 @@ void ParameterFinder::followGradients() {
     if (!dtype || isFloat(*dtype))
       reached.insert(output.name());
   }
-  // Nodes are sorted, so one pass from the end sees all users of a value
-  // before its producer.
+  // Nodes are sorted. So a backward pass sees all users of a value before its
+  // producer.
   for (const auto &node : reverse(model.graph().node())) {
     if (none_of(node.output(), [&](const std::string &output) {
           return reached.contains(output);
@@ -110,7 +110,7 @@ void ParameterFinder::addCandidate(StringRef name, StringRef source,
   candidates.push_back({name.str(), source.str(), data, print, roles.find(name),
                         namer.findModule(name),
                         namer.choose(name, data.shape.size())});
-  // PyTorch has the scales of channels as vectors.
+  // PyTorch stores the scales of channels as vectors.
   Candidate &candidate = candidates.back();
   candidate.parameter.isVector |=
       candidate.role.isNorm && isGeneratedName(name) && data.shape.size() > 1;
@@ -119,7 +119,7 @@ void ParameterFinder::addCandidate(StringRef name, StringRef source,
 void ParameterFinder::judgeTensor(StringRef name, StringRef source,
                                   const TensorData &data,
                                   const Fingerprint &print) {
-  // The uses of what is equal are not those of this tensor.
+  // Ignore the uses of equal tensors that the exporter merged with this one.
   TensorRole role =
       usedDirectly.contains(name) ? roles.findDirect(name) : roles.find(name);
   Verdict verdict = judge(model, name, data, print, role);
@@ -156,9 +156,9 @@ void ParameterFinder::judgeInitializer(StringRef name, const TensorData &data) {
 }
 
 void ParameterFinder::addInitializers() {
-  // Exporters store equal tensors, such as zero biases, once and give the
-  // others' names to Identity nodes. Equality is no evidence of tying. Where
-  // there is a record, other Identity nodes are calls, such as `clone`.
+  // Exporters store equal tensors, such as zero biases, once. Identity nodes
+  // give them their other names. Equality does not mean that they are tied. If
+  // there is a record, the other Identity nodes are calls, such as `clone`.
   for (const auto &node : model.graph().node()) {
     bool isCopy =
         isCopyOfEqual(node) && reached.contains(node.output(0)) &&
@@ -182,7 +182,7 @@ void ParameterFinder::addInitializers() {
   }
 }
 
-/// "'a', 'b' and 3 more".
+/// Formats names: "'a', 'b' and 3 more".
 static std::string list(ArrayRef<std::string> names) {
   constexpr size_t most = 8;
   std::string text;
@@ -193,39 +193,40 @@ static std::string list(ArrayRef<std::string> names) {
   return text;
 }
 
-/// Says which parameters may be none, and what the exporter never tells.
+/// Reports doubtful parameters, and facts that the exporter never records.
 void ParameterFinder::describeDoubt() {
   if (model.record.isKnown() && !model.record.hasTraining &&
       !options.isFreezeChosen)
     report.notes.push_back(
         "the file does not say which parameters are frozen "
-        "(requires_grad=False), nor where no_grad, and not each detach(), "
-        "stops gradients: all are trained; tools/export.py says all, --freeze "
-        "GLOB freezes");
+        "(requires_grad=False), and not always where no_grad and detach() stop "
+        "gradients, so dtc trains all parameters; tools/export.py records "
+        "both, "
+        "--freeze GLOB freezes parameters");
   if (model.untold.empty()) {
     if (!doubtful.empty())
       report.warnings.push_back(
-          "the file does not say whether these are parameters: " +
+          "the file does not say whether these tensors are parameters, so dtc "
+          "trains them: " +
           list(doubtful) +
-          ": they are trained; --freeze leaves them as they "
-          "are, --parameter says that they are parameters");
+          "; --parameter NAME confirms this, --freeze NAME keeps their values");
     return;
   }
   if (options.isFreezeChosen)
     return;
   if (doubtful.empty())
     report.notes.push_back(model.untold.str() +
-                           "all weights are trained; --freeze GLOB "
-                           "freezes, tools/export.py says all");
+                           ", so dtc trains all weights; tools/export.py "
+                           "records this, --freeze GLOB freezes weights");
   else
     report.warnings.push_back(
-        model.untold.str() + "all weights are trained, also " + list(doubtful) +
-        ", which may be buffers; --freeze and "
-        "--parameter decide, tools/export.py says all");
+        model.untold.str() + ", so dtc trains all weights, also " +
+        list(doubtful) +
+        ", which may be buffers; --parameter NAME confirms this, --freeze NAME "
+        "keeps their values, tools/export.py records all");
 }
 
-/// Whether the file says that a tensor is not trained, or it is none of the
-/// model's.
+/// Whether a person need not check why a tensor is constant.
 static bool isCertain(StringRef reason) {
   return is_contained(
       {"buffer", "constant of the model", "computed by the exporter"}, reason);
@@ -235,25 +236,25 @@ void ParameterFinder::describe() {
   describeDoubt();
   if (!computed.empty())
     report.warnings.push_back(
-        "not trained is what the exporter computed: " +
+        "the exporter folded these tensors into constants, so dtc does not "
+        "train them: " +
         listFirstNames(computed) +
-        "; if parameters are in it, such as positions that are looked up, "
-        "export with do_constant_folding=False");
+        "; if one of them contains a parameter (for example position "
+        "embeddings), export again with do_constant_folding=False");
   if (!report.constants.empty()) {
     std::map<std::string, std::vector<std::string>> byReason;
     for (const ImportReport::Constant &constant : report.constants)
       byReason[constant.reason].push_back(constant.name);
-    byReason.erase("scalar"); // of no interest
+    byReason.erase("scalar"); // not worth a line
     for (const auto &[reason, names] : byReason) {
       bool isOne = names.size() == 1;
-      std::string text = std::to_string(names.size()) +
-                         (isOne ? " tensor is" : " tensors are") +
-                         " not trained, " + reason + ": " +
-                         listFirstNames(names);
+      std::string text = "dtc does not train " + std::to_string(names.size()) +
+                         (isOne ? " tensor (" : " tensors (") + reason +
+                         "): " + listFirstNames(names);
       if (isCertain(reason))
         report.details.push_back(text);
       else
-        report.notes.push_back(text + "; --parameter trains " +
+        report.notes.push_back(text + "; --parameter NAME trains " +
                                (isOne ? "it" : "them"));
     }
   }
@@ -273,7 +274,8 @@ void ParameterFinder::addInputs(const StringMap<Shape> &inputShapes) {
   }
 }
 
-/// Initializers of which several parameters are made, by the number of these.
+/// Reports initializers that hold several parameters. `ofSource`: number of
+/// parameters of each initializer.
 void ParameterFinder::describeShared(
     const MapVector<StringRef, size_t> &counts) {
   std::vector<std::string> shared;
@@ -288,10 +290,10 @@ void ParameterFinder::describeShared(
         std::to_string(sharers) + " equal tensors shared " +
         std::to_string(shared.size()) +
         (shared.size() == 1 ? " initializer (" : " initializers (") +
-        listFirstNames(shared) + "): each is trained apart");
+        listFirstNames(shared) + "); dtc trains each tensor separately");
 }
 
-/// The table of parameters, one for each group of tied tensors.
+/// Makes one parameter of each group of tied tensors.
 Parameters ParameterFinder::makeParameters() {
   Parameters result;
   result.constantCopies = std::move(constantCopies);
@@ -304,7 +306,7 @@ Parameters ParameterFinder::makeParameters() {
     const ParameterName &name = leader.parameter;
     Parameter parameter;
     parameter.name = name.text;
-    // What equals another is no more than its transpose.
+    // A tensor that equals another one is at most its transpose.
     bool isDoubtful =
         computedWeights.contains(leader.name) ||
         (!model.record.isKnown() && isPerhapsMasked(leader.name, leader.data));
@@ -341,10 +343,10 @@ Parameters ParameterFinder::makeParameters() {
       if (&tensor == &leader)
         continue;
       report.notes.push_back("tied '" + tensor.name + "' to '" +
-                             parameter.name + "': equal" +
+                             parameter.name + "', because they are equal" +
                              (transposed ? " up to transpose" : "") +
-                             "; --untie keeps them apart");
-      // Another call of the module is no other name of its parameter.
+                             "; --untie keeps them separate");
+      // Another call of the same module gives its parameter no new name.
       const ParameterName &own = tensor.parameter;
       bool isAgain =
           !leader.module.empty() && isSameModule(tensor.module, leader.module);
@@ -357,10 +359,10 @@ Parameters ParameterFinder::makeParameters() {
   describeShared(ofSource);
   if (!perhapsComputed.empty())
     report.warnings.push_back(
-        "the exporter may have computed what is trained here: " +
+        "the exporter may have computed these parameters: " +
         listFirstNames(perhapsComputed) +
-        ": unless these are weights or their transposes (--parameter NAME says "
-        "so), export with do_constant_folding=False");
+        "; unless they are weights or transposed weights, export again with "
+        "do_constant_folding=False; --parameter NAME says that they are");
   if (!renamed.empty())
     report.details.push_back(
         std::to_string(renamed.size()) +

@@ -1,14 +1,14 @@
-//===- Parameters.h - which tensors of a model are trained ------*- C++ -*-===//
+//===- Parameters.h - trained tensors of a model ----------------*- C++ -*-===//
 //
-// Exporters write parameters, buffers and folded constants alike as
-// initializers, split tied weights and merge equal ones. This finds the
-// parameters again: float initializers from which a gradient can reach a float
-// output, and that ParameterRules takes for parameters. Operands that are
-// settings (the bounds of Clip, the pads of Pad) have no gradient.
+// Exporters write parameters, buffers and folded constants as initializers,
+// without a difference. They split tied weights and merge equal ones. This file
+// finds the parameters again: they are float initializers from which a gradient
+// can reach a float output, and which ParameterRules accepts. Operands that are
+// settings (the bounds of Clip, the pads of Pad) get no gradient.
 //
-// In:  a graph as its author wrote it, and what its exporter tells.
-// Out: the table of parameters, and for each value the parameter that it is.
-// May include Exporters/, Ops/ and what these include.
+// In:  a graph as its author wrote it, and the record of its exporter.
+// Out: the table of parameters, and the parameter that each value is.
+// May include Exporters/, Ops/ and their includes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,23 +25,25 @@
 
 namespace dtc::frontend {
 
-/// A value of the model that is a parameter, perhaps transposed.
+/// A value of the model that is a parameter or its transpose.
 struct ParameterUse {
+  /// Index in the table of parameters.
   unsigned index;
   bool transposed = false;
-  /// The value's own; a reshape of the parameter's.
+  /// Shape of the value. It has as many elements as the parameter.
   Shape shape = {};
 };
 
 struct Parameters {
   ParameterTable table;
-  /// By the name of the value in the model.
+  /// The parameter of a value, by the value's name in the model.
   llvm::StringMap<ParameterUse> uses;
-  /// Copies that are constants of initializers that are parameters, by name.
+  /// Copies of parameters that stay constants: initializer by name of the copy.
   llvm::StringMap<std::string> constantCopies;
 };
 
-/// `inputShapes` has the resolved shapes of graph inputs.
+/// Finds the parameters, and reports tied tensors, constants and doubts.
+/// `inputShapes`: resolved shapes of the graph inputs.
 Parameters findParameters(const Model &model, const OperatorTable &operators,
                           const llvm::StringMap<Shape> &inputShapes,
                           const llvm::StringMap<TensorData> &initializers,

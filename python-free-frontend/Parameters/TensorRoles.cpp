@@ -1,4 +1,4 @@
-//===- TensorRoles.cpp - what a graph does with its tensors ---------------===//
+//===- TensorRoles.cpp - uses of tensors in a graph -----------------------===//
 //
 // See TensorRoles.h.
 //
@@ -29,7 +29,7 @@ static bool isFunction(StringRef op) {
       {"Exp", "Log", "Sigmoid", "Tanh", "Softplus", "Relu", "Sin", "Cos"}, op);
 }
 
-/// What an operand is to a node by the definition of its operator.
+/// The role of an operand by the definition of the node's operator.
 static TensorRole getRole(const onnx::NodeProto &node, int operand) {
   enum Kind {
     None,
@@ -67,11 +67,12 @@ static TensorRole getRole(const onnx::NodeProto &node, int operand) {
 bool isCopyOfEqual(const onnx::NodeProto &node) {
   return node.op_type() == "Identity" && node.input_size() == 1 &&
          node.output_size() == 1 &&
-         !StringRef(node.output(0)).starts_with("/"); // a node of the model
+         !StringRef(node.output(0))
+              .starts_with("/"); // such a name is a node of the model
 }
 
-/// The nodes of a graph, each after those of its branches, and the initializers
-/// of all of these.
+/// Lists the nodes of a graph and its initializers, those of inner graphs
+/// included. The nodes of an inner graph come before the node that has it.
 static void flatten(const onnx::GraphProto &graph,
                     std::vector<const onnx::NodeProto *> &nodes,
                     std::vector<const onnx::TensorProto *> &initializers) {
@@ -89,7 +90,7 @@ TensorRoles::TensorRoles(const onnx::GraphProto &graph) {
   std::vector<const onnx::NodeProto *> nodes;
   std::vector<const onnx::TensorProto *> initializers;
   flatten(graph, nodes, initializers);
-  // Values that do not depend on inputs.
+  // Values that do not depend on inputs, and whether they are vectors.
   StringSet<> known;
   StringMap<bool> isVector;
   for (const onnx::TensorProto *tensor : initializers) {
@@ -98,7 +99,7 @@ TensorRoles::TensorRoles(const onnx::GraphProto &graph) {
         tensor->dims_size() > 0 &&
         count_if(tensor->dims(), [](int64_t dim) { return dim != 1; }) <= 1;
   }
-  // Normalised channels, before and after they are scaled.
+  // Results of products, and normalized channels before and after scaling.
   StringSet<> products, normal, scaled;
   for (const onnx::NodeProto *each : nodes) {
     const onnx::NodeProto &node = *each;
@@ -108,7 +109,7 @@ TensorRoles::TensorRoles(const onnx::GraphProto &graph) {
     StringRef op = node.op_type();
     if (node.input_size() == 0 || node.output_size() == 0) {
       known.insert(node.output().begin(), node.output().end());
-      continue; // a constant, or said by the importer
+      continue; // a constant, or an error that the importer reports
     }
     bool isAllKnown = true;
     forEachRead(node, [&](const std::string &name) {
@@ -116,7 +117,7 @@ TensorRoles::TensorRoles(const onnx::GraphProto &graph) {
     });
     if (isAllKnown) {
       known.insert(node.output().begin(), node.output().end());
-      if (op == "Identity") // a tensor equal to one that is stored
+      if (op == "Identity") // another name of a stored tensor
         isVector[node.output(0)] = isVector.lookup(node.input(0));
     } else if (((op == "MatMul" || op == "Conv" || op == "ConvTranspose") &&
                 any_of(node.input(), isKnown)) ||

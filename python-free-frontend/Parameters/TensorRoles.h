@@ -1,7 +1,7 @@
-//===- TensorRoles.h - what a graph does with its tensors -------*- C++ -*-===//
+//===- TensorRoles.h - uses of tensors in a graph ---------------*- C++ -*-===//
 //
-// Without an exporter's metadata, what a tensor is used for is the evidence of
-// what it is: a weight, or a number that a person wrote into the model.
+// Without an exporter's metadata, only the use of a tensor tells whether it is
+// a weight, or a number that a person wrote into the model.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,19 +14,19 @@
 
 namespace dtc::frontend {
 
-/// Tensors keep their role through nodes that only move elements.
+/// The uses of a tensor. Nodes that only move elements pass the role on.
 struct TensorRole {
-  bool isLookup = false;  ///< the table of a lookup
-  bool isProduct = false; ///< multiplied as a matrix
-  /// Filters, norms' scales and shifts, slopes of PRelu, weights of recurrent
+  bool isLookup = false;  ///< table of a lookup
+  bool isProduct = false; ///< operand of a matrix product
+  /// Filters, scales and shifts of norms, slopes of PRelu, weights of recurrent
   /// layers.
   bool isLayer = false;
-  bool isBias = false; ///< a vector that is added right after a product
-  /// The scale or shift, spelled out, of a norm of channels or groups.
+  bool isBias = false; ///< vector that is added right after a product
+  /// Scale or shift of a group or instance norm that is written as Mul and Add.
   bool isNorm = false;
-  bool isStatistic = false; ///< of a batch norm
-  /// A function is computed of it alone that PyTorch's exporter with
-  /// dynamo=False does not fold: it is no constant of the model.
+  bool isStatistic = false; ///< running statistic of a batch norm
+  /// Operand of a function (exp, log, ...) that PyTorch's exporter with
+  /// dynamo=False does not fold. Such a tensor is not a constant of the model.
   bool isArgument = false;
 
   void add(const TensorRole &other) {
@@ -43,14 +43,15 @@ struct TensorRole {
   }
 };
 
-/// Whether a node gives an initializer the name of an equal tensor.
+/// Whether a node gives an initializer the name of another, equal tensor.
 bool isCopyOfEqual(const onnx::NodeProto &node);
 
 class TensorRoles {
 public:
+  /// Finds the roles of all tensors of a graph.
   explicit TensorRoles(const onnx::GraphProto &graph);
   TensorRole find(llvm::StringRef tensor) const { return roles.lookup(tensor); }
-  /// Without the uses of its copies by Identity nodes.
+  /// The role without the uses of its copies by Identity nodes.
   TensorRole findDirect(llvm::StringRef tensor) const {
     return direct.lookup(tensor);
   }

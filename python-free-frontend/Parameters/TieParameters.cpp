@@ -1,4 +1,4 @@
-//===- TieParameters.cpp - tensors that are one parameter -----------------===//
+//===- TieParameters.cpp - tensors that share a parameter -----------------===//
 //
 // See TieParameters.h.
 //
@@ -17,8 +17,8 @@ using namespace llvm;
 
 namespace dtc::frontend {
 
-/// Whether equal elements of `a` and `b`, maybe transposed, mean that they are
-/// one tensor.
+/// Whether `a` and `b` are one tensor if their elements are equal, maybe up to
+/// transpose.
 static bool areOne(const Candidate &a, const Candidate &b) {
   auto isTable = [](const Candidate &c) { return c.role.isLookup; };
   auto isTableOrHead = [](const Candidate &c) {
@@ -30,8 +30,8 @@ static bool areOne(const Candidate &a, const Candidate &b) {
          !a.module.empty() && isSameModule(a.module, b.module);
 }
 
-/// Whether the one is what the exporter made of the other for `x @ w.t()`,
-/// outside of all layers, if they are transposes of each other.
+/// Whether the exporter made `a` from `b` for `x @ b.t()`, if they are
+/// transposes of each other. Only for products outside of all layers.
 static bool isTransposeOf(const Candidate &a, const Candidate &b) {
   return isGeneratedName(a.name) && a.module.empty() && a.role.isProduct &&
          !isGeneratedName(b.name);
@@ -40,7 +40,7 @@ static bool isTransposeOf(const Candidate &a, const Candidate &b) {
 SmallVector<SmallVector<ParameterUse>>
 tieParameters(ArrayRef<Candidate> candidates, bool compare,
               const ImportOptions &options, ImportReport &report) {
-  // The candidate that each is tied to, itself at first.
+  // The leader of each candidate's group. First, each is its own leader.
   SmallVector<ParameterUse> leaders;
   for (unsigned i = 0; i < candidates.size(); ++i)
     leaders.push_back({i});
@@ -61,7 +61,7 @@ tieParameters(ArrayRef<Candidate> candidates, bool compare,
           return i;
       report.issues.push_back({"", "",
                                "--tie names '" + wanted.str() +
-                                   "', which is no parameter of the model",
+                                   "', which is not a parameter of the model",
                                "--emit=import shows their names"});
       return -1;
     };
@@ -69,23 +69,24 @@ tieParameters(ArrayRef<Candidate> candidates, bool compare,
     if (a < 0 || b < 0)
       continue;
     if (!candidates[a].data.hasData || !candidates[b].data.hasData) {
-      report.issues.push_back(
-          {"", "",
-           "--tie " + name + "=" + with + ": the file has no elements of these",
-           "only equal tensors can be one parameter"});
+      report.issues.push_back({"", "",
+                               "--tie " + name + "=" + with +
+                                   ": the file has no data for these tensors",
+                               "only equal tensors can be one parameter"});
       continue;
     }
     Match match = compareElements(candidates[a].data, candidates[b].data);
     if (match == Match::None)
-      report.issues.push_back({"", "",
-                               "--tie " + name + "=" + with +
-                                   ": the tensors differ, also up to transpose",
-                               "only equal tensors can be one parameter"});
+      report.issues.push_back(
+          {"", "",
+           "--tie " + name + "=" + with +
+               ": the tensors are not equal, and not transposes of each other",
+           "only equal tensors can be one parameter"});
     else if (leaders[a].index != leaders[b].index)
       tie(a, b, match);
   }
 
-  // Buckets of tensors that may be equal, in order of the candidates.
+  // Groups candidates that may be equal, in their order.
   std::map<std::pair<DType, uint64_t>, SmallVector<unsigned>> buckets;
   for (auto [i, candidate] : enumerate(candidates))
     if (compare && candidate.data.hasData && !candidate.print.uniform &&
@@ -104,7 +105,7 @@ tieParameters(ArrayRef<Candidate> candidates, bool compare,
                                                   isTransposeOf(right, left));
         if (!canBeOne && !canBeTransposed && apart.count(left.parameter.text) &&
             apart.count(right.parameter.text))
-          continue; // known
+          continue; // both are known to stay separate
         Match match = compareElements(left.data, right.data);
         if (match == Match::None)
           continue;
@@ -116,11 +117,13 @@ tieParameters(ArrayRef<Candidate> candidates, bool compare,
   if (!apart.empty() && !options.untie)
     report.notes.push_back(
         std::to_string(apart.size()) +
-        " parameters start equal to others and are trained apart (" +
+        " parameters have equal initial values, but dtc trains them separately "
+        "(" +
         listFirstNames(std::vector(apart.begin(), apart.end())) +
         "); --tie A=B makes one parameter of two");
 
-  // Groups in order of their first members; a name that a person gave leads.
+  // Sorts groups by their first members. A member whose name an exporter did
+  // not invent becomes the leader.
   std::map<unsigned, SmallVector<ParameterUse>> members;
   for (auto [i, leader] : enumerate(leaders))
     members[leader.index].push_back({unsigned(i), leader.transposed});

@@ -1,4 +1,4 @@
-//===- TieParameters.h - tensors that are one parameter ---------*- C++ -*-===//
+//===- TieParameters.h - tensors that share a parameter ---------*- C++ -*-===//
 
 #ifndef DTC_FRONTEND_PARAMETERS_TIEPARAMETERS_H
 #define DTC_FRONTEND_PARAMETERS_TIEPARAMETERS_H
@@ -10,30 +10,30 @@
 
 namespace dtc::frontend {
 
-/// A tensor that is to be a parameter, before tying.
+/// A tensor that becomes a parameter, before tying.
 struct Candidate {
-  std::string name;   ///< of the parameter
-  std::string source; ///< of the initializer or graph input
+  std::string name;   ///< name of the value
+  std::string source; ///< name of the initializer or graph input
   TensorData data;
   Fingerprint print;
   TensorRole role;
-  /// The module that uses it, by the names of nodes; empty if unknown.
+  /// The module that uses the tensor, by node names; empty if unknown.
   std::string module;
   ParameterName parameter;
   bool isTrained = true;
 };
 
-/// Groups of candidates that are one parameter; the first member of each gives
+/// Groups candidates that are one parameter. The first member of a group gives
 /// it its name and orientation. Equal elements are no proof: layers that start
-/// as copies of one another are apart. One parameter are
+/// as copies of one another are separate. These are one parameter:
 ///
 ///   - a lookup table and the products (a language model's head) and other
-///     lookups of the same elements, perhaps transposed;
+///     lookups with equal elements, transposed or not;
 ///   - tensors that an exporter made for one module and role;
-///   - what `--tie A=B` says.
+///   - the pairs of `--tie A=B`.
 ///
-/// Without `compare`, the last alone. Notes tell what is equal but was not
-/// tied.
+/// Without `compare`, only the pairs are tied. Notes name equal tensors that
+/// stay separate.
 llvm::SmallVector<llvm::SmallVector<ParameterUse>>
 tieParameters(llvm::ArrayRef<Candidate> candidates, bool compare,
               const ImportOptions &options, ImportReport &report);

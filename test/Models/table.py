@@ -70,7 +70,7 @@ def reason(text):
     text = re.sub(r"\x1b\[\d+m", "", text)
     text = re.sub(r"^(dtc|program): ", "", text)
     text = re.sub(r"\S*/\S*\.onnx: ", "", text).split(" | ")
-    text = text[1 if len(text) > 1 and "stand in the way" in text[0] else 0]
+    text = text[1 if len(text) > 1 and "prevent the import" in text[0] else 0]
     text = re.sub(r" \(node '[^']*'\)|node '[^']*': ", "", text.strip())
     text = re.sub(r"^(dtc: )?error: ", "", text)
     return text.split(": expected a model")[0].replace("|", "\\|")

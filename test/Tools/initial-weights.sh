@@ -27,17 +27,17 @@ expect() { # STATUS EXPECTED ARGUMENTS...
 
 start="error: --init: 'w.safetensors'"
 zeros 68 | write w.safetensors "{$(entry a.weight 0)}"
-expect 1 "$start has 4 bytes behind its last tensor; the file is damaged$" tied.onnx --batch 4 --init w.safetensors
+expect 1 "$start has 4 bytes after its last tensor; the file is damaged$" tied.onnx --batch 4 --init w.safetensors
 zeros 72 | write w.safetensors "{$(entry a.weight 8)}"
-expect 1 "$start has 8 bytes from 0 on that are no tensor's; the file is damaged$" tied.onnx --batch 4 --init w.safetensors
+expect 1 "$start has 8 bytes at offset 0 that belong to no tensor; the file is damaged$" tied.onnx --batch 4 --init w.safetensors
 zeros 96 | write w.safetensors "{$(entry a.weight 0),$(entry other 32)}"
 expect 1 "$start has tensors that overlap at byte 32; the file is damaged$" tied.onnx --batch 4 --init w.safetensors
 zeros 64 | write w.safetensors "{$(entry a.weight 0),\"b\":1}"
-expect 1 "$start is corrupt at tensor 'b': its entry is no JSON object$" tied.onnx --batch 4 --init w.safetensors
+expect 1 "$start is corrupt at tensor 'b': its entry is not a JSON object$" tied.onnx --batch 4 --init w.safetensors
 
 # Tied tensors: equal ones and one that is left out are fine.
 tied=(tied.onnx --batch 4 --tie a.weight=b.weight --init w.safetensors)
-none="note: tied 'b.weight' to 'a.weight': equal; --untie keeps them apart$"
+none="note: tied 'b.weight' to 'a.weight', because they are equal; --untie keeps them separate$"
 zeros 128 | write w.safetensors "{$(entry a.weight 0),$(entry b.weight 64)}"
 expect 0 "$none" "${tied[@]}"
 zeros 64 | write w.safetensors "{$(entry b.weight 0)}"

@@ -9,7 +9,7 @@ model=$inputs/mlp-digits.onnx
 refuse() { # EXPECTED ARGUMENTS...
   local expected=$1
   shift
-  timeout 60 dtc "$@" 2>&1 | grep -v ": note: a file of TorchScript" > log
+  timeout 60 dtc "$@" 2>&1 | grep -v ": note: files of TorchScript" > log
   local status=${PIPESTATUS[0]}
   [ $status = 1 ] && [ "$(wc -l < log)" = 1 ] && grep -qE "$expected" log ||
     echo "wrong: dtc $* has exit code $status and says: $(head -c 300 log)"

@@ -22,8 +22,8 @@
 
 namespace dtc {
 
-/// The ratio of the model's Dropout nodes that a glob matches; of all of them
-/// if it is empty.
+/// Replaces the ratio of the Dropout nodes whose name matches a glob. An empty
+/// glob matches all Dropout nodes.
 struct DropoutOverride {
   std::string glob;
   double probability;
@@ -33,39 +33,43 @@ struct ImportOptions {
   std::string path;
   /// Sizes of dynamic dimensions by name (`--dim NAME=N`).
   std::map<std::string, int64_t> dims;
-  /// Size of the batch of every input in which it is dynamic (`--batch N`), and
-  /// of all dimensions of the same name.
+  /// Batch size (`--batch N`). It sets the batch dimension of every input where
+  /// that dimension is dynamic, and all dimensions of the same name.
   std::optional<int64_t> batch;
-  /// Which dimension of an input is the batch, by name; of all inputs that have
-  /// it, by the empty name (`--batch-dim`). Else the first, or one named so.
+  /// Index of the batch dimension of each input, by input name (`--batch-dim`).
+  /// The entry with the empty name is for all inputs that have such a
+  /// dimension. Without an entry the batch is the dimension that is named as a
+  /// batch, else dimension 0.
   std::map<std::string, int64_t> batchDims;
-  /// Leave apart initializers that are equal, perhaps up to transpose.
+  /// Keeps equal initializers (equal up to transpose, too) separate.
   bool untie = false;
-  /// Whether it was said whose statistics batch norms use (`--batchnorm`).
+  /// Whether the user chose the statistics that batch norms use
+  /// (`--batchnorm`).
   bool isBatchNormChosen = false;
-  /// Whether it was said which parameters are not trained (`--freeze`).
+  /// Whether the user chose the parameters that stay frozen (`--freeze`).
   bool isFreezeChosen = false;
-  /// The graph's output that is wanted (`--loss-of`): what only others need is
-  /// left out. Empty, or no output's name: all are.
+  /// The only output of the graph to import (`--loss-of`). Nodes that no longer
+  /// reach an output are left out. If it is empty, or not the name of an
+  /// output, all outputs are imported.
   std::string output;
-  /// Compute in f64: every f32 of the model becomes f64 in the IR, values
-  /// widened exactly. The parameter table keeps the f32 bytes.
+  /// Computes in f64: each f32 of the model becomes f64 in the IR, which
+  /// changes no value. The parameter table keeps the f32 bytes.
   bool f64 = false;
-  /// Graph inputs and initializers to train, as globs: a model exported without
-  /// its weights has its parameters among its inputs.
+  /// Globs of graph inputs and initializers to train (`--parameter`). A model
+  /// that was exported without its weights has its parameters among its inputs.
   std::vector<std::string> parameters;
-  /// Pairs of parameters that are one (`--tie A=B`).
+  /// Pairs of names that become one parameter (`--tie A=B`).
   std::vector<std::pair<std::string, std::string>> ties;
-  /// Ratios instead of the model's; later ones go before.
+  /// Ratios that replace the model's (`--dropout`). The last match wins.
   std::vector<DropoutOverride> dropout;
-  /// No element is dropped out, neither by Dropout nor by Bernoulli variables.
+  /// Turns off all dropout, both Dropout nodes and Bernoulli variables.
   bool noDropout = false;
 };
 
-/// Something that stands in the way of importing a model.
+/// A reason why dtc cannot import the model.
 struct ImportIssue {
-  std::string op;   ///< ONNX operator, empty when it is no node's
-  std::string node; ///< name of the node, empty when it is no node's
+  std::string op;   ///< ONNX operator; empty if no node is at fault
+  std::string node; ///< name of the node; empty if no node is at fault
   std::string reason;
   std::string advice;
 };
@@ -77,26 +81,29 @@ struct ImportReport {
   };
 
   std::string path;
-  /// Everything that is wrong; empty after success.
+  /// All errors. Empty after success.
   std::vector<ImportIssue> issues;
-  /// What the user should know: tied tensors, constants made of weights.
+  /// Facts that the user should know, such as tied tensors.
   std::vector<std::string> notes;
-  /// What nobody has to decide: names that are restored, buffers that are not
-  /// trained.
+  /// Facts for `--verbose` only, such as restored names and buffers that are
+  /// not trained.
   std::vector<std::string> details;
-  /// What changes what is trained.
+  /// Problems that change the result of a training.
   std::vector<std::string> warnings;
   std::vector<Constant> constants;
   ParameterTable parameters;
 
-  /// "PATH: error: REASON; ADVICE", or all unsupported parts of the model.
+  /// Prints "PATH: error: REASON; ADVICE". Several issues are a list, one line
+  /// for each kind.
   void printIssues(llvm::raw_ostream &os) const;
-  /// With the details only if `isVerbose`.
+  /// Prints warnings and notes. Prints details only if `isVerbose`.
   void printNotes(llvm::raw_ostream &os, bool isVerbose) const;
+  /// Prints the float initializers that are not trained, each with its reason.
   void printConstants(llvm::raw_ostream &os) const;
 };
 
-/// Null after failure, with the reasons in `report.issues`.
+/// Reads the ONNX file `options.path`. Returns null after a failure, with the
+/// reasons in `report.issues`.
 mlir::OwningOpRef<mlir::ModuleOp> importOnnx(mlir::MLIRContext &context,
                                              const ImportOptions &options,
                                              ImportReport &report);

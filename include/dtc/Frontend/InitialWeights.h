@@ -1,6 +1,7 @@
-//===- InitialWeights.h - weights of another file ---------------*- C++ -*-===//
+//===- InitialWeights.h - weights from another file -------------*- C++ -*-===//
 //
-// `--init FILE.safetensors`: parameters start as the tensors of their names.
+// Implements `--init FILE.safetensors`: each parameter starts as the tensor of
+// the same name in the file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,26 +12,28 @@
 
 namespace dtc {
 
+/// A comparison of the file's names with the model's.
 struct InitialWeights {
-  /// Parameters that the file does not have: they start as before.
+  /// Parameters that the file lacks. They keep their values.
   std::vector<std::string> missing;
-  /// Tensors of the file that are no parameters.
+  /// Tensors of the file that the model does not have.
   std::vector<std::string> unexpected;
-  /// What names in the file have in front that the model's lack, or lack.
+  /// Prefix that the file's names have and the model's lack (`dropped`), or the
+  /// reverse (`added`). At most one of them is not empty.
   std::string dropped, added;
-  /// Tensors without gradients that the file has otherwise: the model computes
-  /// with its own.
+  /// Buffers whose values differ in the file. The model keeps its own values.
   std::vector<std::string> kept;
-  /// Tied tensors of the file that differ from the first of their tie, as
-  /// which their parameter starts.
+  /// Tied tensors of the file that differ from the first one of their tie. The
+  /// parameter starts as the first one.
   std::vector<std::string> differing;
 };
 
-/// Takes weights from a safetensors file, converted to the parameters' types. A
-/// parameter is found by its name or by that of a tie, as in PyTorch's
-/// load_state_dict; if no name is the same, without the first part of the
-/// model's names ("model." of a wrapper), or of the file's. A tensor of another
-/// shape is an error.
+/// Reads the weights of a safetensors file into `table`, in the element types
+/// of the file; F16 and BF16 become F32. The function finds a parameter by its
+/// name or by the name of a tied tensor, like PyTorch's load_state_dict. If no
+/// name matches, it tries without the first part of the model's names ("model."
+/// of a wrapper) or of the file's names. Errors: a file that is damaged, has
+/// another shape for a parameter, or has no name of the model.
 llvm::Expected<InitialWeights> loadInitialWeights(llvm::StringRef path,
                                                   ParameterTable &table);
 

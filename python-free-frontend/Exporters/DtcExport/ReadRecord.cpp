@@ -1,4 +1,4 @@
-//===- ReadRecord.cpp - the record of tools/export.py ---------------------===//
+//===- ReadRecord.cpp - record of tools/export.py -------------------------===//
 //
 // See ReadRecord.h.
 //
@@ -14,8 +14,8 @@ using namespace llvm;
 
 namespace dtc::frontend {
 
-/// {"parameters": {NAME: {"trained": BOOL}}, "buffers": {NAME:
-/// {"persistent": BOOL}}, "ties": [[NAME, ...]]}. Other keys are ignored.
+/// Reads {"parameters": {NAME: {"trained": BOOL}}, "buffers": {NAME:
+/// {"persistent": BOOL}}, "ties": [[NAME, ...]]}. Ignores other keys.
 static Error readJson(StringRef text, TensorRecord &tensors) {
   auto malformed = [](const Twine &reason) {
     return problem("its metadata 'dtc.tensors' " + reason,
@@ -26,13 +26,13 @@ static Error readJson(StringRef text, TensorRecord &tensors) {
     return malformed("is not JSON: " + toString(value.takeError()));
   const json::Object *record = value->getAsObject();
   if (!record)
-    return malformed("is no JSON object");
+    return malformed("is not a JSON object");
   tensors.hasTraining = true;
   auto addAll = [&](StringRef key, StringRef flag, Origin::Kind kind) -> Error {
     const json::Value *field = record->get(key);
     const json::Object *list = field ? field->getAsObject() : nullptr;
     if (field && !list)
-      return malformed("has '" + key + "' that is no object");
+      return malformed("has a '" + key + "' that is not an object");
     if (!list)
       return Error::success();
     for (const auto &[name, entry] : *list) {
@@ -40,7 +40,7 @@ static Error readJson(StringRef text, TensorRecord &tensors) {
       const json::Value *known = object ? object->get(flag) : nullptr;
       if (!object || (known && !known->getAsBoolean()))
         return malformed("has an entry for '" + name.str() +
-                         "' that is no object, or whose '" + flag +
+                         "' that is not an object, or whose '" + flag +
                          "' is neither true nor false");
       Origin origin;
       origin.name = name.str();
@@ -59,13 +59,13 @@ static Error readJson(StringRef text, TensorRecord &tensors) {
   if (!ties)
     return Error::success();
   if (!ties->getAsArray())
-    return malformed("has 'ties' that is no array");
+    return malformed("has a 'ties' that is not an array");
   for (const json::Value &entry : *ties->getAsArray()) {
     const json::Array *names = entry.getAsArray();
     if (!names || any_of(*names, [](const json::Value &name) {
           return !name.getAsString();
         }))
-      return malformed("has a tie that is no array of names");
+      return malformed("has a tie that is not an array of names");
     std::vector<std::string> &tie = tensors.ties.emplace_back();
     for (const json::Value &name : *names)
       tie.push_back(name.getAsString()->str());

@@ -1,7 +1,7 @@
-//===- ReadRecord.h - the record of tools/export.py ----------- -*- C++ -*-===//
+//===- ReadRecord.h - record of tools/export.py -----------------*- C++ -*-===//
 //
-// tools/export.py adds to a file of the dynamo exporter which parameters are
-// trained, which buffers are saved and which tensors are tied.
+// tools/export.py adds a record to a file of the dynamo exporter. It says which
+// parameters are trained, which buffers are saved and which tensors are tied.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +16,9 @@
 
 namespace dtc::frontend {
 
-/// Adds the record of a file that has one. A malformed record is an error:
-/// which parameters are frozen or tied would be lost.
+/// Adds the record of a file to `tensors`. Does nothing if the file has none. A
+/// malformed record is an error, since frozen and tied parameters would be
+/// lost.
 llvm::Error readRecord(const onnx::ModelProto &model, TensorRecord &tensors);
 
 } // namespace dtc::frontend

@@ -7,9 +7,9 @@
 
 namespace dtc::frontend {
 
-/// Paddle's exporter writes weights as Constant nodes. In a file without a
-/// float initializer, the float tensors of such nodes become initializers,
-/// unless an exporter made up their names.
+/// Turns weights into initializers. Paddle's exporter writes them as Constant
+/// nodes. If a file has no float initializer, the float tensors of such nodes
+/// become initializers, unless an exporter invented their names.
 void hoistWeights(onnx::GraphProto &graph);
 
 } // namespace dtc::frontend

@@ -1,4 +1,4 @@
-//===- SplitSharedNorms.cpp - batch norms with tensors of their own -------===//
+//===- SplitSharedNorms.cpp - separate tensors for batch norms ------------===//
 //
 // See SplitSharedNorms.h.
 //
@@ -25,14 +25,16 @@ bool isNorm(const onnx::NodeProto &node) {
   return node.op_type() == "BatchNormalization" && node.input_size() == 5;
 }
 
-/// "/n" of "/n/BatchNormalization", as TorchScript names nodes; else empty.
+/// The module of a node, as TorchScript names nodes: "/n" of
+/// "/n/BatchNormalization". Empty for other names.
 StringRef getModule(const onnx::NodeProto &node) {
   StringRef name = node.name();
   return name.starts_with("/") ? name.rsplit('/').first : StringRef();
 }
 
-/// Whether two nodes are uses of one module: they share all four tensors, or,
-/// where it has no weights, which are constants of each use, its statistics.
+/// Whether two nodes are uses of one module. Such nodes share all four tensors.
+/// If the module has no weights, each use has its own constants, and the nodes
+/// share only the statistics.
 bool isSameNorm(const onnx::NodeProto &a, const onnx::NodeProto &b) {
   if (!isNorm(a) || !isNorm(b))
     return false;
@@ -74,7 +76,7 @@ void splitSharedNorms(onnx::GraphProto &graph) {
     });
   };
 
-  // Decided before anything is renamed.
+  // Decide this before any tensor is renamed.
   SmallVector<bool> separate;
   for (const auto &node : graph.node())
     separate.push_back(isNorm(node) && isShared(node));
@@ -85,7 +87,7 @@ void splitSharedNorms(onnx::GraphProto &graph) {
     for (int i = 1; separate[index] && i < 5; ++i) {
       if (!uses.contains(node.input(i)))
         continue;
-      // What is named after its path gets the name of its module.
+      // Tensors that are named after the path get the name of the module.
       std::string name =
           StringRef(node.name()).starts_with("/") || node.name().empty()
               ? "onnx::BatchNormalization_" + std::to_string(index) + "_" +

@@ -1,4 +1,4 @@
-//===- SplitSharedNorms.h - batch norms with own tensors --------*- C++ -*-===//
+//===- SplitSharedNorms.h - separate tensors for batch norms ----*- C++ -*-===//
 
 #ifndef DTC_FRONTEND_EXPORTERS_SIMPLIFIERS_SPLITSHAREDNORMS_H
 #define DTC_FRONTEND_EXPORTERS_SIMPLIFIERS_SPLITSHAREDNORMS_H
@@ -8,11 +8,12 @@
 namespace dtc::frontend {
 
 /// Tools that simplify models store equal tensors once: in a new model the ones
-/// that are the scale of a batch norm, its variance, and those of the next one.
-/// A norm whose running statistics something else reads in another role gets
-/// names of its own for its tensors, by Identity nodes, as PyTorch's exporter
-/// writes what it merges. Norms that share all four tensors are one module, and
-/// calls of one path that share their statistics.
+/// of a batch norm's scale, of its variance and of the next norm are one
+/// tensor. If another node reads the running statistics of a norm in another
+/// role, the norm gets its own names for its tensors. Identity nodes define
+/// them, as PyTorch's exporter does for merged tensors. Norms that share all
+/// four tensors are one module, and so are calls of one path that share their
+/// statistics.
 void splitSharedNorms(onnx::GraphProto &graph);
 
 } // namespace dtc::frontend

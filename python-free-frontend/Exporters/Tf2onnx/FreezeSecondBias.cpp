@@ -13,7 +13,7 @@ using namespace llvm;
 
 namespace dtc::frontend {
 
-/// Whether the biases are added before anything else is done with them.
+/// Whether the layer only ever uses the sum of both biases.
 static bool addsBiases(const onnx::NodeProto &node) {
   if (node.op_type() != "GRU")
     return node.op_type() == "LSTM" || node.op_type() == "RNN";
@@ -22,11 +22,11 @@ static bool addsBiases(const onnx::NodeProto &node) {
   });
 }
 
-/// [directions, both biases], of which the second are zero.
+/// Whether the second half of a bias tensor [directions, both biases] is zero.
 static bool hasOneBias(const onnx::TensorProto &tensor, TensorReader &reader) {
   Expected<TensorData> data = reader.read(tensor);
   if (!data) {
-    consumeError(data.takeError()); // said when the tensor is used
+    consumeError(data.takeError()); // reported at the node that uses it
     return false;
   }
   if (!data->hasData || tensor.data_type() != onnx::TensorProto::FLOAT ||

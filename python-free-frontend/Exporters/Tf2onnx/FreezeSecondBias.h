@@ -7,14 +7,14 @@
 
 namespace dtc::frontend {
 
-/// A recurrent layer of ONNX has two biases, which are added; one of Keras has
-/// one, and tf2onnx leaves the second at zero. Trained with the first, it would
-/// move their sum twice as far. So the second stays zero:
+/// A recurrent layer of ONNX adds two biases. One of Keras has one bias, and
+/// tf2onnx writes zeros for the second. If both were trained, their sum would
+/// move twice as far. So this rewrite keeps the second at zero:
 ///
 ///   LSTM(x, W, R, B)   ->   %first = Slice(B); %b = Pad(%first);
 ///                           LSTM(x, W, R, %b)
 ///
-/// For files of tf2onnx: layers of PyTorch have both.
+/// Only for files of tf2onnx: layers of PyTorch have both biases.
 void freezeSecondBias(onnx::GraphProto &graph, TensorReader &reader);
 
 } // namespace dtc::frontend

@@ -1,4 +1,4 @@
-//===- NameRecurrent.cpp - weights of recurrent layers, by module ---------===//
+//===- NameRecurrent.cpp - parameters of recurrent layers -----------------===//
 //
 // See NameRecurrent.h.
 //
@@ -27,10 +27,10 @@ void nameRecurrent(onnx::GraphProto &proto, TensorReader &reader,
       copies[node.output(0)] = node.input(0);
 
   std::vector<std::string> names;
-  // The module that has the weights, for another call of it.
+  // The module that has these weights, to recognize its other calls.
   std::map<std::vector<std::string>, std::string> owners;
   for (int index = 0; index < graph.size(); ++index) {
-    // "/encoder/rnn/LSTM_1" is the second layer of encoder.rnn.
+    // "/encoder/rnn/LSTM_1" is layer 1 (the second one) of encoder.rnn.
     StringRef path = graph.node(index).name();
     StringRef op = graph.node(index).op_type();
     auto [modules, leaf] = path.rsplit('/');

@@ -1,4 +1,4 @@
-//===- NameRecurrent.h - recurrent weights, by module --------- -*- C++ -*-===//
+//===- NameRecurrent.h - parameters of recurrent layers ---------*- C++ -*-===//
 
 #ifndef DTC_FRONTEND_EXPORTERS_TORCHSCRIPT_NAMERECURRENT_H
 #define DTC_FRONTEND_EXPORTERS_TORCHSCRIPT_NAMERECURRENT_H
@@ -8,9 +8,9 @@
 
 namespace dtc::frontend {
 
-/// Gives recurrent layers the parameters of their modules. Nodes are named
-/// after modules, '/rnn/LSTM_1', and parameters as PyTorch names those of a
-/// module, 'rnn.weight_ih_l1'.
+/// Restores the parameters of recurrent layers. The name of a node tells the
+/// module, '/rnn/LSTM_1'. Parameters get PyTorch's names in that module,
+/// 'rnn.weight_ih_l1'.
 void nameRecurrent(onnx::GraphProto &graph, TensorReader &reader,
                    RestoredTensors &result);
 

@@ -1,4 +1,4 @@
-//===- RemoveSampleSorts.cpp - samples that are sorted and put back -------===//
+//===- RemoveSampleSorts.cpp - sorted samples of packed sequences ---------===//
 //
 // See RemoveSampleSorts.h.
 //
@@ -20,7 +20,7 @@ struct Use {
   int node, operand;
 };
 
-/// One sort of samples by a TopK node.
+/// A TopK node that sorts samples.
 class Sort {
 public:
   Sort(GraphEditor &graph, TensorReader &reader,
@@ -29,7 +29,8 @@ public:
       : graph(graph), reader(reader), uses(uses), outputs(outputs), topK(topK) {
   }
 
-  /// Whether all sorted samples are put back, by what only does that.
+  /// Whether the model restores the order of all sorted samples, and uses the
+  /// sort for nothing else.
   bool isUndone();
   void drop();
 
@@ -53,15 +54,16 @@ private:
   const StringMap<SmallVector<Use>> &uses;
   const StringSet<> &outputs;
   int topK;
-  StringSet<> inverses;           ///< values that say where samples were
-  StringMap<int64_t> sorted;      ///< values, and their dimension of samples
-  std::vector<std::string> next;  ///< of them, to be followed
+  StringSet<> inverses;      ///< indices that restore the order
+  StringMap<int64_t> sorted; ///< sorted values, and their dimension of samples
+  std::vector<std::string>
+      next; ///< sorted values whose uses are not followed yet
   std::vector<int> sorts, undone; ///< Gather nodes
-  std::vector<int> joins, layers; ///< nodes all of whose operands are sorted
+  std::vector<int> joins, layers; ///< nodes whose operands are all sorted
 };
 } // namespace
 
-/// An operand; "" if the node does not have it.
+/// Name of an operand; empty if the node lacks it.
 static const std::string &getInput(const onnx::NodeProto &node, int operand) {
   static const std::string none;
   return operand < node.input_size() ? node.input(operand) : none;
@@ -72,7 +74,7 @@ static bool isLayer(const onnx::NodeProto &node) {
          node.op_type() == "RNN";
 }
 
-/// A tensor of the file, by its own or in a node.
+/// A constant: an initializer, or the tensor of a Constant node.
 const onnx::TensorProto *Sort::findConstant(const std::string &value) const {
   const onnx::NodeProto *node = findNode(value);
   if (!node)
@@ -82,7 +84,7 @@ const onnx::TensorProto *Sort::findConstant(const std::string &value) const {
   return isConstant ? &node->attribute(0).t() : nullptr;
 }
 
-/// Integers that a tensor of the file holds.
+/// Reads a constant of integers.
 std::optional<SmallVector<int64_t>>
 Sort::readInts(const std::string &value) const {
   const onnx::TensorProto *tensor = findConstant(value);
@@ -90,7 +92,7 @@ Sort::readInts(const std::string &value) const {
     return std::nullopt;
   Expected<TensorData> data = reader.read(*tensor);
   if (!data) {
-    consumeError(data.takeError()); // said when the tensor is used
+    consumeError(data.takeError()); // reported at the node that uses it
     return std::nullopt;
   }
   return llvm::to_vector(toHostTensor(*data).toInts());
@@ -108,7 +110,7 @@ const onnx::NodeProto *Sort::findNode(const std::string &result) const {
   return nullptr;
 }
 
-/// Whether a value is one integer, of whatever type.
+/// Whether a value is a certain integer, of any type.
 bool Sort::isNumber(const std::string &value, int64_t number) const {
   const onnx::NodeProto *node = findNode(value);
   if (node && node->op_type() == "Cast")
@@ -117,7 +119,7 @@ bool Sort::isNumber(const std::string &value, int64_t number) const {
   return known && known->size() == 1 && known->front() == number;
 }
 
-/// Whether all elements of a value are one number.
+/// Whether all elements of a value are equal.
 bool Sort::isUniform(const std::string &value) const {
   const onnx::NodeProto *node = findNode(value);
   if (!node)
@@ -138,7 +140,7 @@ bool Sort::reach(const std::string &value, int64_t axis) {
   return it->second == axis;
 }
 
-/// A value that puts back, in whatever type.
+/// Adds a value that restores the order, and its casts.
 void Sort::addInverse(const std::string &value) {
   inverses.insert(value);
   for (Use use : uses.lookup(value)) {
@@ -162,7 +164,7 @@ bool Sort::isCountOf(const std::string &value,
          isCountOf(getInput(*node, 0), vectors);
 }
 
-/// What sorts by the places, and the inverse, which puts back.
+/// Finds the Gather nodes that sort, and the inverse permutation.
 bool Sort::findGathers() {
   std::vector<std::string> places = {graph.node(topK).output(1)};
   for (size_t i = 0; i < places.size(); ++i) {
@@ -177,7 +179,7 @@ bool Sort::findGathers() {
         sorts.push_back(use.node);
       } else if (op == "ScatterElements" && use.operand == 1 &&
                  readInt(node, "axis", 0) == 0 && node.attribute_size() <= 1) {
-        // Of as many as there are places, or it were no valid node.
+        // A valid node has as many updates as indices.
         const onnx::NodeProto *counts = findNode(getInput(node, 2));
         if (!counts || counts->op_type() != "Range" ||
             !isNumber(getInput(*counts, 0), 0) ||
@@ -189,7 +191,7 @@ bool Sort::findGathers() {
                  uses.lookup(node.output(0)).empty() &&
                  !outputs.contains(node.output(0)) &&
                  isCountOf(getInput(node, 1), places)) {
-        // Sorted places are 0, 1, ...: where these lie is the inverse.
+        // Sorting the permutation itself gives the inverse as its indices.
         addInverse(node.output(1));
       } else if (op != "Shape") {
         return false;
@@ -199,8 +201,8 @@ bool Sort::findGathers() {
   return !inverses.empty();
 }
 
-/// Samples are dimension 1 of a layer's operands and states, dimension 2 of its
-/// results, the first dimension of all with `layout`.
+/// Samples are dimension 1 of a layer's operands and states, and dimension 2 of
+/// its results. With `layout` they are dimension 0 of all.
 bool Sort::followLayer(const onnx::NodeProto &node, int operand, int64_t axis) {
   bool isFirst = readInt(node, "layout", 0) == 1;
   if (operand == 4)
@@ -214,7 +216,8 @@ bool Sort::followLayer(const onnx::NodeProto &node, int operand, int64_t axis) {
   return true;
 }
 
-/// A Gather of sorted samples: it puts them back, or takes of each.
+/// Follows a Gather of sorted samples. It restores the order, or selects
+/// elements of each sample.
 bool Sort::followTaken(const onnx::NodeProto &node, int index, int64_t axis) {
   int64_t along = readInt(node, "axis", 0);
   if (inverses.contains(getInput(node, 1))) {
@@ -261,7 +264,7 @@ bool Sort::follow(const std::string &value, int64_t axis) {
                    });
       keepsApart &= reachResult(axis);
     } else if (use.operand == 0 && op == "Reshape") {
-      // Dimensions up to that of the samples are those of the operand.
+      // The shape must keep all dimensions up to that of the samples.
       auto shape = readInts(getInput(node, 1));
       keepsApart = shape && int64_t(shape->size()) > axis &&
                    readInt(node, "allowzero", 0) == 0 &&
@@ -357,7 +360,7 @@ void removeSampleSorts(onnx::GraphProto &proto, TensorReader &reader) {
         }))
       return; // branches may read anything
     if (graph.node(i).output_size() == 0)
-      return; // said by the importer
+      return; // reported by the importer
     for (auto [operand, name] : enumerate(graph.node(i).input()))
       uses[name].push_back({i, int(operand)});
   }

@@ -1,4 +1,4 @@
-//===- RemoveSampleSorts.h - sorted samples, put back -----------*- C++ -*-===//
+//===- RemoveSampleSorts.h - sorted samples of packed sequences -*- C++ -*-===//
 
 #ifndef DTC_FRONTEND_EXPORTERS_TORCHSCRIPT_REMOVESAMPLESORTS_H
 #define DTC_FRONTEND_EXPORTERS_TORCHSCRIPT_REMOVESAMPLESORTS_H
@@ -7,16 +7,17 @@
 
 namespace dtc::frontend {
 
-/// PyTorch's packed sequences are sorted by length, and put back after the
-/// recurrent layers, which a sample's place means nothing to. A rank or a
-/// micro-batch has some of the samples and could not sort them:
+/// PyTorch sorts the samples of packed sequences by length, and restores their
+/// order after the recurrent layers. The layers do not depend on the order of
+/// samples. A rank or a micro-batch has only some of the samples, so it could
+/// not sort them. This rewrite removes the sort:
 ///
 ///   %n, %i = TopK(lengths); %s = Gather(x, %i); %y = LSTM(%s, ..., %n);
 ///   %back = ScatterElements(0, %i, Range); %z = Gather(%y, %back)
 ///     ->   %y = LSTM(x, ..., lengths); %z = Identity(%y)
 ///
-/// Only where all that is made of sorted samples keeps them apart and is put
-/// back.
+/// It applies only if all computations on sorted samples keep them apart, and
+/// all results are put back in order.
 void removeSampleSorts(onnx::GraphProto &graph, TensorReader &reader);
 
 } // namespace dtc::frontend

@@ -24,7 +24,7 @@ void splitSharedWeights(onnx::GraphProto &graph) {
     if (isGeneratedName(tensor.name()))
       tensors[tensor.name()] = i;
   }
-  /// By tensor, the name that each module has for it.
+  /// New name of each tensor for each module.
   StringMap<StringMap<std::string>> owners;
   for (onnx::NodeProto &node : *graph.mutable_node()) {
     std::string module = StringRef(node.name()).starts_with("/")

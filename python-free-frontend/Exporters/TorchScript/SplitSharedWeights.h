@@ -7,10 +7,10 @@
 
 namespace dtc::frontend {
 
-/// PyTorch's TorchScript exporter transposes the weights of linear layers and
+/// PyTorch's TorchScript exporter transposes the weights of linear layers, and
 /// stores equal results once, such as those of layers that start as copies of
-/// one another. A weight with a generated name that nodes of several modules
-/// multiply by becomes one initializer for each module.
+/// one another. If nodes of several modules multiply by a weight with an
+/// invented name, each module gets its own initializer.
 void splitSharedWeights(onnx::GraphProto &graph);
 
 } // namespace dtc::frontend
