@@ -1,7 +1,7 @@
 //===- ConformanceTest.cpp - the evaluator against ONNX's own data --------===//
 //
-// Runs every node test of ONNX whose operators the evaluator has: inputs are
-// constants, results are compared with the outputs that ONNX ships.
+// Runs each node test of ONNX whose operator the evaluator has. The inputs are
+// constants. The test compares results with ONNX's outputs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ bool isClose(const HostTensor &a, const HostTensor &b, int64_t i) {
          std::fabs(x - y) <= 1e-6 + 1e-5 * std::fabs(y);
 }
 
-/// Runs one test. False when it is not one for the evaluator.
+/// Runs one test. Returns false if the evaluator does not support it.
 bool runCase(const NodeCase &test, const OperatorTable &operators,
              const Evaluator &evaluator) {
   const onnx::NodeProto &node = test.node();
@@ -85,7 +85,7 @@ TEST(Conformance, Evaluator) {
       count += runCase(*test, operators, evaluator);
   }
   std::printf("%d cases\n", count);
-  // ONNX 1.12 has this many; fewer means that cases are passed over.
+  // The number of cases of ONNX 1.12. A smaller number means skipped cases.
   EXPECT_GE(count, 280);
 }
 

@@ -1,8 +1,7 @@
 //===- ImportConformanceTest.cpp - import rules against ONNX's own data ---===//
 //
-// Runs every node test of ONNX that dtc imports: the node is imported as a
-// model, the ops that it becomes are interpreted, and results are compared with
-// the outputs that ONNX ships.
+// Runs each node test of ONNX that dtc imports. It imports the node as a model,
+// interprets the ops, and compares results with ONNX's outputs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +33,8 @@ dtc::HostTensor toReference(const dtc::frontend::HostTensor &tensor) {
 
 bool isNegative(int64_t value) { return value < 0; }
 
-/// Makes operands but the first constants of the model.
+/// Makes inputs after the first one constants of the model if `isConstant` is
+/// true.
 void makeConstant(
     NodeCase &test,
     llvm::function_ref<bool(const dtc::frontend::HostTensor &)> isConstant) {
@@ -45,14 +45,14 @@ void makeConstant(
 
 class ImportConformance : public testing::Test {
 protected:
-  /// Null, with the reasons in `reasons`, when dtc refuses the model.
+  /// Returns null and sets `reasons` if dtc refuses the model.
   mlir::OwningOpRef<mlir::ModuleOp> import(const NodeCase &test) {
     dtc::ImportOptions options;
     options.path = path;
     std::ofstream stream(path, std::ios::binary);
     test.model.SerializeToOstream(&stream);
     stream.close();
-    // Running statistics must be parameters; in the tests all are inputs.
+    // Running statistics must be parameters; ONNX's tests have them as inputs.
     if (test.node().op_type() == "BatchNormalization")
       options.parameters = {test.node().input(3), test.node().input(4)};
     dtc::ImportReport report;
@@ -63,15 +63,15 @@ protected:
     return module;
   }
 
-  /// False when dtc refuses the test, or it has no one answer.
+  /// Returns false if dtc refuses the test, or if the result is random.
   bool run(NodeCase test) {
-    // Data have no indices that count from the end.
+    // Data must not have indices that count from the end.
     makeConstant(test, [](const dtc::frontend::HostTensor &tensor) {
       return !tensor.isFloat() && llvm::any_of(tensor.toInts(), isNegative);
     });
     auto module = import(test);
     if (!module) {
-      // Operands that say what a node does must be known, such as axes.
+      // Operands that are settings, such as axes, must be known.
       makeConstant(test, [](const auto &) { return true; });
       module = import(test);
     }
@@ -136,7 +136,8 @@ TEST_F(ImportConformance, NodeTests) {
   }
   std::remove(path.c_str());
   std::printf("%d cases\n", count);
-  // Of ONNX 1.12 dtc imports this many; fewer means that some are refused.
+  // dtc imports this many tests of ONNX 1.12. A smaller number means that dtc
+  // refuses some.
   EXPECT_GE(count, 557);
 }
 

@@ -1,6 +1,6 @@
 //===- NodeCase.cpp - one of ONNX's node tests ----------------------------===//
 //
-// See NodeCase.h. Debian has them in libonnx-testdata.
+// See NodeCase.h. Debian's package libonnx-testdata has the tests.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ static std::optional<onnx::TensorProto> readProto(const fs::path &path) {
   return proto;
 }
 
-/// Nothing for types that dtc does not have.
+/// Returns nothing for types that dtc does not support.
 static std::optional<HostTensor> toTensor(const onnx::TensorProto &proto) {
   TensorReader reader("");
   llvm::Expected<TensorData> data = reader.read(proto);
@@ -67,7 +67,8 @@ std::optional<NodeCase> NodeCase::read(const fs::path &folder) {
       result.model.opset_import_size() != 1 || result.opset() < 11)
     return std::nullopt;
   const onnx::GraphProto &graph = result.model.graph();
-  // What is 16 bits in the file is f32 here, and is not rounded.
+  // dtc reads 16-bit floats as f32 and does not round them, so skip these
+  // tests.
   auto isSupported = [](const onnx::ValueInfoProto &value) {
     int type = value.type().tensor_type().elem_type();
     return toDType(type).has_value() && !frontend::isFloat16(type);

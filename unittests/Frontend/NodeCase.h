@@ -1,6 +1,6 @@
 //===- NodeCase.h - one of ONNX's node tests --------------------*- C++ -*-===//
 //
-// A model of one node with its inputs and the outputs that ONNX ships.
+// A model of one node, its inputs, and the outputs that ONNX expects.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,19 +22,19 @@ struct NodeCase {
 
   const onnx::NodeProto &node() const { return model.graph().node(0); }
   int64_t opset() const { return model.opset_import(0).version(); }
-  /// The input of this name, which must exist.
+  /// The input of this name. It must exist.
   const frontend::HostTensor &input(llvm::StringRef name) const;
 
-  /// Makes an input a constant of the model.
+  /// Turns an input into a constant of the model.
   void makeConstant(llvm::StringRef name);
 
-  /// Nothing when the folder holds no test of one node of the standard
-  /// operators, of an opset that dtc has, on types that it has.
+  /// Returns nothing if the folder has no test of a single standard operator
+  /// with an opset and types that dtc supports.
   static std::optional<NodeCase> read(const std::filesystem::path &folder);
 
 private:
   int findInput(llvm::StringRef name) const;
-  /// As the files have them.
+  /// The inputs as stored in the files.
   std::vector<onnx::TensorProto> inputProtos;
 };
 

@@ -1,8 +1,9 @@
 //===- OperatorGradientTest.cpp - operators against PyTorch ---------------===//
 //
 // Imports models of single operators, differentiates and interprets them, and
-// compares losses and gradients with PyTorch's in f64, at kinks, ties and
-// broadcasts: test/Inputs/make_operator_gradients.py.
+// compares losses and gradients with PyTorch's in f64, also at kinks, ties and
+// with broadcasts. test/Inputs/make_operator_gradients.py writes the
+// references.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,7 +57,7 @@ protected:
     context.appendDialectRegistry(registry);
   }
 
-  /// The differentiated step; null if the model is refused.
+  /// Returns the differentiated step; null if dtc refuses the model.
   OwningOpRef<ModuleOp> build(const json::Object &test) {
     std::vector<char> bytes;
     llvm::cantFail(llvm::decodeBase64(*test.getString("model"), bytes));
@@ -105,7 +106,7 @@ protected:
       expectClose(results[i].data, expectedGradient(test, name.getValue()),
                   name.getValue());
     }
-    // A gradient that is missing is zero.
+    // A missing gradient means zero.
     for (const auto &[name, gradient] : *test.getObject("gradients"))
       if (!found.count(name.str()))
         for (double x : expectedGradient(test, name))

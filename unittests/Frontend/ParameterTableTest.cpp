@@ -1,6 +1,6 @@
 //===- ParameterTableTest.cpp - the safetensors file of a table -----------===//
 //
-// The bytes of the file, by the format's own description.
+// Checks the bytes of the file against the description of the format.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Recorded.h - graphs with the records of dynamo -----------*- C++ -*-===//
+//===- Recorded.h - graphs with dynamo's records ----------------*- C++ -*-===//
 
 #ifndef DTC_UNITTESTS_FRONTEND_RECORDED_H
 #define DTC_UNITTESTS_FRONTEND_RECORDED_H
@@ -17,10 +17,11 @@ namespace dtc::frontend {
 
 using Names = std::vector<std::string>;
 
-/// A graph and its record.
+/// Builds a graph with the metadata of the dynamo exporter.
 class Recorded {
 public:
-  /// Tensors of the state dict: "p" + name with '_' for '.' in calls.
+  /// The tensors of the state dict. In calls their names are "p_" or "b_" +
+  /// name, with '_' for '.'.
   explicit Recorded(const std::vector<std::string> &parameters,
                     const std::vector<std::string> &buffers = {}) {
     for (const std::string &name : parameters)
@@ -42,9 +43,9 @@ public:
     tensor.mutable_float_data()->Assign(values.begin(), values.end());
   }
 
-  /// `call` is that of torch.export, "layer_norm(%x, [2], %p_w)", whose result
-  /// is named `result`; arguments with names come last, "add(%x, %y; alpha:
-  /// 2)".
+  /// Adds a node with the call of torch.export that it comes from, such as
+  /// "layer_norm(%x, [2], %p_w)", and the name `result` of the call's result.
+  /// Named arguments come last: "add(%x, %y; alpha: 2)".
   void node(llvm::StringRef op, const std::vector<std::string> &inputs,
             llvm::StringRef output, llvm::StringRef result = "",
             llvm::StringRef call = "", llvm::StringRef module = "",
@@ -71,12 +72,12 @@ public:
            ("File \"model.py\", line 1, in forward\n    " + source).str());
   }
 
-  /// Another output of the node that was added last.
+  /// Adds another output to the last node.
   void secondOutput(llvm::StringRef name) {
     graph.mutable_node()->rbegin()->add_output(name.str());
   }
 
-  /// Of what the exporter computed a tensor: "'p', 'val_0'".
+  /// Records that the exporter computed a tensor from others: "'p', 'val_0'".
   void sources(llvm::StringRef tensor, llvm::StringRef list) {
     onnx::ValueInfoProto &value = *graph.add_value_info();
     value.set_name(tensor.str());
@@ -87,7 +88,7 @@ public:
         4, entry.SerializeAsString());
   }
 
-  /// An integer attribute of the node that was added last.
+  /// Adds an integer attribute to the last node.
   void attribute(llvm::StringRef name, int64_t value) {
     onnx::AttributeProto &attribute =
         *graph.mutable_node()->rbegin()->add_attribute();
@@ -118,7 +119,7 @@ public:
     const onnx::NodeProto *node = nodeOf(value);
     return node ? node->output(0) : "";
   }
-  /// Operands of the node that computes a value.
+  /// The operands of the node that computes a value.
   std::vector<std::string> inputs(llvm::StringRef value) const {
     const onnx::NodeProto *node = nodeOf(value);
     if (!node)

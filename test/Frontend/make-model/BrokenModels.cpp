@@ -157,7 +157,7 @@ File externalNul() {
   file.externalBytes.assign(64, '\0');
   return file;
 }
-/// The name of the weight is these bytes.
+/// A weight whose name has these bytes.
 File named(const std::string &name) {
   ModelBuilder m = linear();
   m.graph().mutable_initializer(0)->set_name(name);
@@ -168,7 +168,7 @@ File notUtf8() { return named("w\xff\xfe"); }
 File nulName() { return named(std::string("w\0x", 3)); }
 File longName() { return named(std::string(5000, 'w') + "\xff"); }
 
-/// What tools/export.py says of the tensors.
+/// A model with this record of tools/export.py.
 File recorded(const std::string &record) {
   ModelBuilder m = linear();
   auto &entry = *m.model.add_metadata_props();

@@ -5,8 +5,8 @@
 namespace dtc::test {
 
 namespace {
-/// A function of one input and one output: its nodes are these operators, one
-/// after the other.
+/// Adds a function of one input and one output. Its nodes are a chain of these
+/// operators.
 void addFunction(ModelBuilder &m, const std::string &name, const Names &ops) {
   onnx::FunctionProto &function = *m.model.add_functions();
   function.set_domain("test");
@@ -21,7 +21,7 @@ void addFunction(ModelBuilder &m, const std::string &name, const Names &ops) {
   for (size_t i = 0; i < ops.size(); ++i) {
     onnx::NodeProto &node = *function.add_node();
     node.set_op_type(ops[i]);
-    if (ops[i].front() == 'f') // of this file
+    if (ops[i].front() == 'f') // a function of this file
       node.set_domain("test");
     node.set_name("call" + std::to_string(i));
     node.add_input("v" + std::to_string(i));
@@ -44,7 +44,7 @@ ModelBuilder callLast(ModelBuilder m, int last) {
   return m;
 }
 
-/// Each calls the one before so often; f0 is a Relu.
+/// Each function calls the one before it `calls` times; f0 is a Relu.
 ModelBuilder chain(int length, size_t calls) {
   ModelBuilder m(17);
   addFunction(m, "f0", {"Relu"});

@@ -1,7 +1,7 @@
 //===- HugeModels.cpp - numbers that no model needs -----------------------===//
 //
 // Sizes and positions whose sums and products do not fit into 64 bits, loops
-// that would not end, attributes of another type.
+// that would not end, and attributes of the wrong type.
 //
 //===----------------------------------------------------------------------===//
 
@@ -91,7 +91,7 @@ File sliceTwice() {
   m.ints("axes", {1, -1});
   return m;
 }
-/// Steps and bounds may be as large as integers are.
+/// Steps and bounds may have any int64_t value.
 File slice() {
   ModelBuilder m = apply("Slice", {"starts", "ends", "axes", "steps"});
   m.ints("starts", {-most});
@@ -100,7 +100,7 @@ File slice() {
   m.ints("steps", {most});
   return m;
 }
-/// All of a matrix, and nothing of it.
+/// Trilu with a diagonal far outside of the matrix.
 File triangle() {
   ModelBuilder m = apply("Trilu", {"k"});
   m.set(node(m), "upper", 0);

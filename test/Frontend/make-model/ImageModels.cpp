@@ -1,6 +1,6 @@
 //===- ImageModels.cpp - convolutions, pooling and batch norms ------------===//
 //
-// Models that dtc imports, and those that it refuses.
+// Models that dtc imports, and models that it refuses.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ onnx::NodeProto &add(ModelBuilder &m, const std::string &op,
   return node;
 }
 
-/// Opset 9, of which older exporters write convolutions and pools.
+/// Convolutions and pools of opset 9, as older exporters write them.
 File oldImages() {
   ModelBuilder m(9);
   m.input("x", {"batch", 4, 8, 8});
@@ -81,7 +81,7 @@ File poolings() {
   m.set(add(m, "MaxPool", "ceil", {"x"}, {"y1"},
             {{"kernel_shape", {3, 2}}, {"strides", {2, 2}}}),
         "ceil_mode", 1);
-  // Of the windows that ceil_mode adds, the last would be in the padding.
+  // The last window that ceil_mode adds would start in the padding.
   m.set(add(m, "MaxPool", "ceilPadded", {"x"}, {"y2"},
             {{"kernel_shape", {2, 1}},
              {"strides", {4, 5}},
@@ -106,7 +106,7 @@ Names addNorm(ModelBuilder &m, const std::string &name, int64_t channels) {
   return names;
 }
 
-/// In training mode the new statistics are outputs, which nothing reads.
+/// The new statistics of training mode are outputs that nothing reads.
 File batchNorms() {
   ModelBuilder m;
   m.input("x", {"batch", 3, 4, 5});
@@ -129,8 +129,8 @@ File batchNorms() {
   return m;
 }
 
-/// A norm of two branches, of which the second reads what the first has
-/// updated.
+/// A norm that two branches use. The second use reads the statistics that the
+/// first one updated.
 File repeatedNorms() {
   ModelBuilder m;
   m.input("x", {"batch", 4});
@@ -147,7 +147,7 @@ File repeatedNorms() {
   return m;
 }
 
-/// Ones and zeros of two new norms, each stored once.
+/// The ones and zeros of two new norms. Each is stored once.
 File mergedNorms() {
   ModelBuilder m;
   m.input("x", {"batch", 4});
@@ -181,7 +181,7 @@ File imageParameters() {
   return m;
 }
 
-/// As PyTorch's exporter names weights that it computes.
+/// Names that PyTorch's exporter gives to computed weights.
 File generatedImageNames() {
   ModelBuilder m;
   m.input("x", {"batch", 3, 5, 5});

@@ -1,6 +1,6 @@
 //===- IndexModels.cpp - lookups at computed indices ----------------------===//
 //
-// Of tables of ten elements or rows, whose losses say which were found.
+// Tables have ten elements or rows. The losses tell which ones were found.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,7 +9,8 @@
 namespace dtc::test {
 
 namespace {
-/// Rows of a table, elements of a row and zeros with a one, at index + shift.
+/// Looks up rows of a table and elements of a row, and makes one-hot rows, at
+/// index + shift.
 ModelBuilder lookups(int64_t shift) {
   ModelBuilder m(18);
   m.input("input", {"batch", 64});
@@ -51,7 +52,7 @@ ModelBuilder lookups(int64_t shift) {
 
 template <int64_t shift> File shifted() { return lookups(shift); }
 
-/// Data are places of a row of five elements.
+/// The data are positions in a row of five elements.
 File marked() {
   ModelBuilder m(18);
   m.input("input", {"batch", 64});
@@ -73,8 +74,8 @@ File marked() {
   return m;
 }
 
-/// Casts that change what an index is: to fewer bits, which may make a large
-/// one negative, and to a boolean, which is no bound of the data.
+/// Casts that change an index: to fewer bits, which may make a large one
+/// negative, and to a boolean, which does not bound the data.
 File casts() {
   ModelBuilder m(18);
   m.input("index", {"batch"}, onnx::TensorProto::INT64);
@@ -96,8 +97,8 @@ File casts() {
   return m;
 }
 
-/// All rows of a tensor of the batch are put in place, in order, as PyTorch's
-/// exporter writes z[:, 1::2] = x.
+/// Replaces all rows of a tensor in order, as PyTorch's exporter writes z[:,
+/// 1::2] = x.
 File whole() {
   ModelBuilder m(18);
   m.input("x", {"batch", 4});
@@ -117,7 +118,7 @@ File whole() {
   return m;
 }
 
-/// Indices that what computes them bounds: nothing need be checked.
+/// Indices whose computation bounds them, so that they need no check.
 File bounded() {
   ModelBuilder m(18);
   m.input("x", {"batch", 10});

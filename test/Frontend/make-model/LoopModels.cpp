@@ -29,7 +29,8 @@ struct Loop {
     setBody(*node, body);
     return m;
   }
-  /// A body that makes `next` of `now`, and goes on as long as `goesOn` says.
+  /// Begins a body that computes `next` from `now`. The loop continues while
+  /// `goesOn` is true.
   void beginBody(const char *goesOn) {
     body.input("i", {}, onnx::TensorProto::INT64);
     body.input("go", {}, onnx::TensorProto::BOOL);
@@ -45,7 +46,7 @@ File rounds() {
   loop.beginBody("go");
   return loop.finish();
 }
-/// Rounds of rounds, of nodes without names; the weight is the inner body's.
+/// Nested loops of nodes without names. The weight is in the inner body.
 File nested() {
   Loop outer({"three", "", "x"}), inner({"three", "", "x"});
   inner.body.weight("w", {4, 4});
@@ -64,7 +65,7 @@ File nested() {
   outer.node->clear_name();
   return outer.finish();
 }
-/// The condition has no element.
+/// The condition is an empty tensor.
 File emptyCondition() {
   Loop loop({"three", "nothing", "x"});
   loop.m.ints("nothing", {});
@@ -135,7 +136,7 @@ File scanAxes() {
   return loop.finish();
 }
 
-/// Row i of the result is the mean of rows 2 i and 2 i + 1 of a table's.
+/// Row i of the result is the mean of rows 2 i and 2 i + 1 of a table.
 File bags() {
   ModelBuilder m(20);
   m.input("ids", {"batch", 2}, onnx::TensorProto::INT64);
@@ -161,7 +162,7 @@ File bags() {
   setBody(node, body);
   return m;
 }
-/// Each row of the result is a row of x times its sum, which has no dimension.
+/// Each row of the result is a row of x times its sum, a scalar.
 File rowsBySums() {
   ModelBuilder m(20);
   m.input("x", {"batch", 3});

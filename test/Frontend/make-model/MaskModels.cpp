@@ -1,6 +1,6 @@
-//===- MaskModels.cpp - what masks select ---------------------------------===//
+//===- MaskModels.cpp - elements that a mask selects ----------------------===//
 //
-// Of a product [batch, 4], elements where the input is positive.
+// Selects elements of a product [batch, 4] where the input is positive.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,7 +9,8 @@
 namespace dtc::test {
 
 namespace {
-/// "p", "places" of positive elements of "x", and "chosen", p there.
+/// Adds "p", the "places" of positive elements of "x", and "chosen", p at these
+/// places.
 ModelBuilder select() {
   ModelBuilder m(18);
   m.input("x", {"batch", 4});
@@ -32,7 +33,7 @@ File meanOfSelected() {
   return m;
 }
 
-/// One node for each thing that cannot be done.
+/// One node for each use that dtc refuses.
 File misusedSelections() {
   ModelBuilder m = select();
   m.weight("three", {3});

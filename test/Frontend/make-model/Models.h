@@ -20,7 +20,7 @@ using model::Names;
 
 struct File {
   std::string bytes;
-  /// Written beside the model under this name, unless it is empty.
+  /// A second file to write beside the model. No file if the name is empty.
   std::string externalName = {}, externalBytes = {};
 
   File(std::string bytes) : bytes(std::move(bytes)) {}
@@ -30,7 +30,7 @@ struct File {
 
 using ModelTable = std::map<std::string, File (*)()>;
 
-/// Files that are no models, and models whose structure or data is broken.
+/// Files that are not models, and models whose structure or data is broken.
 void addBrokenModels(ModelTable &table);
 void addHugeModels(ModelTable &table);
 /// Functions that call functions, imported and refused.
@@ -45,7 +45,7 @@ void addImageModels(ModelTable &table);
 void addIndexModels(ModelTable &table);
 /// Loops, imported and refused.
 void addLoopModels(ModelTable &table);
-/// What masks select, imported and refused.
+/// Elements that masks select, imported and refused.
 void addMaskModels(ModelTable &table);
 /// Dropout and random numbers.
 void addRandomModels(ModelTable &table);

@@ -1,6 +1,6 @@
 //===- RandomModels.cpp - dropout and random numbers ----------------------===//
 //
-// As PyTorch's exporters write them, and as older ones did.
+// Models from PyTorch's exporters, and from older ones.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +17,8 @@ void addTruth(ModelBuilder &m, const std::string &name, bool value) {
   mode.add_int32_data(value);
 }
 
-/// One that says that it is in training mode, one that does not say, as in
-/// exported attention, one that is not, and the mask of one.
+/// A Dropout that states training mode, one without a mode (as in exported
+/// attention), one in evaluation mode, and one whose mask is used.
 File dropout() {
   ModelBuilder m;
   m.input("x", {"batch", 4});
@@ -35,7 +35,7 @@ File dropout() {
   return m;
 }
 
-/// No mode at all: an export in evaluation mode.
+/// An export in evaluation mode: no Dropout has a mode.
 File idleDropout() {
   ModelBuilder m;
   m.input("x", {"batch", 4});
@@ -44,7 +44,7 @@ File idleDropout() {
   return m;
 }
 
-/// The ratio was an attribute.
+/// The ratio is an attribute.
 File oldDropout() {
   ModelBuilder m(11);
   m.input("x", {"batch", 4});
@@ -53,8 +53,8 @@ File oldDropout() {
   return m;
 }
 
-/// A Bernoulli variable is random numbers compared with its probability; the
-/// shape is that of a constant. Then other random numbers.
+/// A Bernoulli variable as random numbers that are compared with its
+/// probability. Its shape comes from a constant. Then other random numbers.
 File random() {
   ModelBuilder m;
   m.input("x", {"batch", 4});
@@ -80,7 +80,7 @@ File random() {
 }
 
 /// Bernoulli variables as dynamo writes them without its optimizer, and as
-/// people do.
+/// people write them.
 File bernoulli() {
   ModelBuilder m;
   m.input("x", {"batch", 4});

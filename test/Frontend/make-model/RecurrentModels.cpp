@@ -1,6 +1,6 @@
 //===- RecurrentModels.cpp - recurrent layers -----------------------------===//
 //
-// Operands and attributes that no LSTM has, sequences that are too long, and
+// Invalid operands and attributes of an LSTM, sequences that are too long, and
 // layers with one bias.
 //
 //===----------------------------------------------------------------------===//
@@ -10,7 +10,7 @@
 namespace dtc::test {
 
 namespace {
-/// y = lstm(x) of two positions, three inputs and two units.
+/// y = lstm(x) with two positions, three inputs and two units.
 struct Lstm {
   ModelBuilder m;
   onnx::NodeProto *node;
@@ -27,7 +27,7 @@ struct Lstm {
   }
 };
 
-/// As Keras' layers are exported: the second half of the biases is zero.
+/// An exported layer of Keras. The second half of the biases is zero.
 File oneBias(const char *producer) {
   Lstm model({2, "batch", 3}, {1, 8, 3}, {"b"});
   std::vector<float> biases(16);

@@ -5,7 +5,7 @@
 namespace dtc::test {
 
 namespace {
-/// y = op(inputs), of which those of no name are known numbers.
+/// y = op(inputs). Inputs without a name are constants.
 struct Single {
   ModelBuilder m{20};
   onnx::NodeProto *node;

@@ -1,6 +1,6 @@
 //===- SoundModels.cpp - models that dtc imports --------------------------===//
 //
-// One model per thing that the importer does.
+// One model for each feature of the importer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +32,7 @@ File external() {
 }
 
 /// A token embedding whose transpose is the output layer, as PyTorch exports
-/// it; and two equal matrices of ones, which are not tied.
+/// it, and two equal matrices of ones, which are not tied.
 File tied() {
   ModelBuilder m = start({"batch", 8});
   m.graph().clear_input();
@@ -98,9 +98,10 @@ File transposedCopy() {
   return m;
 }
 
-/// Transposed weights under the names that PyTorch's exporter invents, in nodes
-/// named by their modules: a layer of a list, two products of one module, a
-/// member of a container, one whose name is taken, one without a module.
+/// Transposed weights with names that PyTorch's exporter invents, in nodes that
+/// are named after their modules: a layer of a list, two products of one
+/// module, a member of a container, one whose name is taken, one without a
+/// module.
 File generatedNames() {
   ModelBuilder m = start({"batch", 4});
   const char *nodes[] = {"/h.0/c_attn/MatMul", "/h.0/mix/MatMul",
@@ -123,8 +124,8 @@ File generatedNames() {
   return m;
 }
 
-/// Keras exports by PyTorch: casts that do nothing take the names of all
-/// tensors. The zeros are two biases, and what a norm subtracts.
+/// Keras exports with PyTorch's exporter. Casts without effect take the names
+/// of all tensors. The zeros are two biases, and the subtrahend of a norm.
 File lostNames() {
   ModelBuilder m = start({"batch", 4});
   auto cast = [&](const std::string &from, const std::string &to) {
@@ -170,7 +171,7 @@ File lostNumbers() {
   return m;
 }
 
-/// As lostNames, but the zeros that are subtracted are those in the file.
+/// Like lostNames, but the norm subtracts the zeros of the file.
 File lostBias() {
   ModelBuilder m = start({"batch", 4});
   m.weight("onnx::Sub_1", {4}, {0, 0, 0, 0});
@@ -182,7 +183,7 @@ File lostBias() {
   return m;
 }
 
-/// A layer whose bias of zeros tf2onnx left out, and one whose bias is there.
+/// A layer whose zero bias tf2onnx left out, and one that has its bias.
 File zeroBias() {
   ModelBuilder m = start({"batch", 4});
   m.model.set_producer_name("tf2onnx");
@@ -210,7 +211,7 @@ File shared() {
   return m;
 }
 
-/// A weight, and a number, as Constant nodes.
+/// A weight and a number as Constant nodes.
 File constantWeights() {
   ModelBuilder m = start({"batch", 4});
   m.setTensor(m.node("Constant", "", {}, {"fc.w_0"}), "value", {1, 2, 3, 4});
@@ -220,8 +221,8 @@ File constantWeights() {
   return m;
 }
 
-/// What is not trained: a scalar, a mask, a bound, a constant node, and a
-/// weight that reaches the output as a shape only.
+/// Tensors that are not trained: a scalar, a mask, a bound, a Constant node,
+/// and a weight that only influences a shape.
 File notTrained() {
   ModelBuilder m = start({"batch", 4});
   float inf = std::numeric_limits<float>::infinity();
@@ -247,7 +248,7 @@ File notTrained() {
   return m;
 }
 
-/// Paddle's names: a norm of groups by one of instances, and a scale.
+/// Paddle's names: a group norm as an InstanceNormalization, and a scale.
 File paddle() {
   ModelBuilder m = start({"batch", 4});
   m.weight("fc.w_0", {4, 4});
@@ -275,7 +276,7 @@ File noData() {
   return m;
 }
 
-/// Initializers that are inputs too, as in IR version 3; an input that no
+/// Initializers that are also inputs, as in IR version 3; an input that no
 /// output needs; nodes without names; a dead unsupported node.
 File oldStyle() {
   ModelBuilder m = start({"batch", 4}, 11);
@@ -289,8 +290,8 @@ File oldStyle() {
   return m;
 }
 
-/// The shape arithmetic of torch's view(x.size(0), -1, 2), and a mask that is
-/// repeated for every row of the batch.
+/// The shape arithmetic of torch's view(x.size(0), -1, 2), and a mask that
+/// repeats for each row of the batch.
 File folded() {
   ModelBuilder m = start({"batch", 6});
   m.node("Shape", "shape", {"x"}, {"s"});
@@ -311,7 +312,7 @@ File folded() {
   return m;
 }
 
-/// What x[rows, columns] becomes where all rows and columns are looked up: the
+/// x[rows, columns] with all rows and columns, as exporters write it: the
 /// places of all elements, in the shape of the result.
 File counted() {
   ModelBuilder m = start({4, 3});
@@ -370,7 +371,7 @@ File normalisations() {
   return m;
 }
 
-/// Before opset 13 softmax takes all dimensions from its axis on as one.
+/// Before opset 13 softmax joins all dimensions from its axis on.
 File oldSoftmax() {
   ModelBuilder m = start({"batch", 3, 4}, 11);
   m.node("Softmax", "softmax", {"x"}, {"y"});
@@ -420,7 +421,7 @@ File shapes() {
   return m;
 }
 
-/// Numbers that wrap around in types of fewer bits, known and not.
+/// Numbers that wrap around in narrow types, known and computed.
 File narrow() {
   ModelBuilder m;
   m.input("x", {"batch", 4});
@@ -463,8 +464,8 @@ File elementwise() {
   return m;
 }
 
-/// 1.5, -0.25, 2^-24, 65504 as f16, in its bytes and as integers, and 1.5 as
-/// bf16; a cast to f16, which nothing is rounded by.
+/// 1.5, -0.25, 2^-24, 65504 as f16, in bytes and as integers, and 1.5 as bf16.
+/// The cast to f16 rounds nothing.
 File float16() {
   ModelBuilder m;
   m.input("x", {"batch", 4}, onnx::TensorProto::FLOAT16);
@@ -491,9 +492,9 @@ File float16() {
   return m;
 }
 
-/// What TorchScript computes of parameters, by roles in which it leaves a
-/// parameter its name: a table, a bias, a scale, an operand of a contraction.
-/// Another op's operand it only reshapes.
+/// Tensors that TorchScript computed from parameters, in roles where it keeps
+/// the names of parameters: a table, a bias, a scale, an operand of a
+/// contraction. The operand of another operator is only reshaped.
 File computedRoles() {
   ModelBuilder m;
   m.input("x", {"batch", 4});
@@ -518,7 +519,7 @@ File computedRoles() {
   return m;
 }
 
-/// A linear layer's weight, some of which a mask made zero.
+/// A linear layer's weight that a mask made partly zero.
 File maskedWeight() {
   ModelBuilder m;
   m.input("x", {"batch", 2});
@@ -530,7 +531,7 @@ File maskedWeight() {
   return m;
 }
 
-/// Values that the file declares to have another rank.
+/// Values whose declared rank is wrong.
 File otherRank() {
   ModelBuilder m;
   m.input("x", {"batch", 4});

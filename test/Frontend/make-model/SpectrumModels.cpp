@@ -5,7 +5,7 @@
 namespace dtc::test {
 
 namespace {
-/// y = DFT(x), or STFT, with operands that are known.
+/// y = DFT(x) or STFT(x), with constant operands.
 struct Transform {
   ModelBuilder m;
   onnx::NodeProto *node;

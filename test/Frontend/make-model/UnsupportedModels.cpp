@@ -11,7 +11,7 @@
 namespace dtc::test {
 
 namespace {
-/// y = op(x...) for one node.
+/// A model of one node, y = op(x...).
 ModelBuilder single(const std::string &op, const Names &inputs = {"x"},
                     int64_t opset = 17) {
   ModelBuilder m(opset);
@@ -33,7 +33,7 @@ File newIr() {
   m.model.set_ir_version(15);
   return m;
 }
-/// All that it computes is known.
+/// All values of the model are known.
 File withoutInputs() {
   ModelBuilder m(17);
   m.weight("w", Ints{2, 2});
@@ -41,7 +41,7 @@ File withoutInputs() {
   m.output("y");
   return m;
 }
-/// Of its two inputs one has no samples.
+/// One of the two inputs has no samples.
 File otherBatch() {
   ModelBuilder m(17);
   m.input("x", {"batch", 4});
@@ -58,8 +58,7 @@ File sparse() {
   return m;
 }
 
-/// A tensor whose shape nobody knows, beside what a loss can be taken of, or
-/// is.
+/// A tensor of unknown shape, beside outputs that are a loss or can have one.
 File otherOutputs() {
   ModelBuilder m(17);
   m.input("x", {"batch", 4});
@@ -74,7 +73,7 @@ File otherOutputs() {
   return m;
 }
 
-/// One of everything, in one model.
+/// A model with one error of each kind.
 File several() {
   ModelBuilder m;
   m.input("x", {"batch", 4});
@@ -92,7 +91,7 @@ File several() {
   return m;
 }
 
-/// The same operator again and again, and another one in between.
+/// The same unsupported operator many times, and another one in between.
 File repeated() {
   ModelBuilder m;
   m.input("x", {"batch", 4});
@@ -134,7 +133,7 @@ File noShape() {
       ->clear_shape();
   return m;
 }
-/// The number of rows is fixed in a Reshape.
+/// A Reshape has a fixed number of rows.
 File bakedBatch() {
   ModelBuilder m = single("Reshape", {"x", "shape"});
   m.ints("shape", {2, 2, 4});
@@ -190,7 +189,7 @@ File diagonal() {
   m.set(m.graph().mutable_node()->at(0), "equation", std::string("ii->i"));
   return m;
 }
-/// A graph: its nodes, and its edges.
+/// Inputs of a graph network: its nodes and its edges.
 ModelBuilder withEdges(const model::Dims &nodes, const model::Dims &edges) {
   ModelBuilder m(17);
   m.input("x", nodes);
@@ -209,7 +208,7 @@ File openBranch() {
   m.input("c", {1}, onnx::TensorProto::BOOL);
   return m;
 }
-/// As dynamo writes nn.EmbeddingBag(padding_idx=0), but for what is around it.
+/// nn.EmbeddingBag(padding_idx=0) as dynamo writes it, without other nodes.
 File paddedBag() {
   ModelBuilder m = single("If", {"c"});
   m.input("c", {1}, onnx::TensorProto::BOOL);
@@ -233,7 +232,7 @@ File outsideSequence() {
   m.output("z");
   return m;
 }
-/// z = op(the rows of x).
+/// z = op(sequence of the rows of x).
 ModelBuilder ofSequence(const char *op) {
   ModelBuilder m = single("SplitToSequence");
   m.set(m.graph().mutable_node()->at(0), "axis", 1);
@@ -244,7 +243,7 @@ ModelBuilder ofSequence(const char *op) {
 }
 File sequenceAsTensor() { return ofSequence("Relu"); }
 File sequenceAsOutput() { return ofSequence("Identity"); }
-/// A function of dtc's domain that is not dtc's.
+/// A function in dtc's domain that dtc does not know.
 File foreignDomain() {
   ModelBuilder m = single("Relu");
   m.graph().mutable_node(0)->set_domain("dtc");

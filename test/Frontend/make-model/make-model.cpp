@@ -1,6 +1,6 @@
 //===- make-model.cpp - writes the models of the frontend's tests ---------===//
 //
-// dtc-make-model NAME -o FILE: so that the tests need neither Python nor
+// Usage: dtc-make-model NAME -o FILE. So the tests need neither Python nor
 // binary files in the repository.
 //
 //===----------------------------------------------------------------------===//
