@@ -193,15 +193,22 @@ TEST_F(Train, ErrorsAreOneLineWhateverTheRanks) {
 TEST_F(Train, ATruncatedFileIsOneLine) {
   writeData(20000, 20000);
   std::string x = folder / "data/x.npy";
+  // Ranks train when there are metrics of steps.
+  std::string metrics = folder / "m";
   std::thread truncating([&] {
-    std::this_thread::sleep_for(std::chrono::seconds(2));
+    for (int tries = 0; tries < 500; ++tries) {
+      std::error_code error;
+      if (std::filesystem::file_size(metrics, error) > 10000 && !error)
+        break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
     std::filesystem::resize_file(x, 4096);
   });
   ProgramOutcome result =
       run("pp1-dp4-mb1",
           "--steps 100000000 --log-every 100000000 --nproc 4 "
-          "--data " +
-              folder / "data",
+          "--metrics " +
+              metrics + " --data " + folder / "data",
           "timeout 60");
   truncating.join();
   EXPECT_NE(result.status, 0);
