@@ -4,10 +4,10 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <poll.h>
+#include <sstream>
 #include <string>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -45,12 +45,12 @@ std::optional<ProcessStatus> dtc::rt::readStatus(pid_t process) {
   size_t end = text.rfind(") ");
   if (end == std::string::npos)
     return std::nullopt;
-  char state = 0;
-  long parent = 0, group = 0, session = 0;
-  if (sscanf(text.c_str() + end + 2, "%c %ld %ld %ld", &state, &parent, &group,
-             &session) != 4)
+  std::istringstream fields(text.substr(end + 2));
+  ProcessStatus status = {};
+  pid_t group = 0;
+  if (!(fields >> status.state >> status.parent >> group >> status.session))
     return std::nullopt;
-  return ProcessStatus{state, pid_t(parent), pid_t(session)};
+  return status;
 }
 
 /// The list of the children that a thread has started.
