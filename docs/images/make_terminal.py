@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Draws terminal.png: what a terminal shows while a training runs.
+"""Draws terminal.png: the terminal of a running training.
 
 usage: make_terminal.py TEXT COMMAND > terminal.png
 
 Runs the command in tmux, in the current folder, until the screen has the text,
-and draws it with Pillow. terminal.png is of examples/fashion-mnist, in its folder of data and
-program:
+and draws the screen with Pillow. terminal.png shows examples/fashion-mnist; run it in
+the folder of its data and program:
 
     make_terminal.py "step 2100" "./cnn.train --nproc 2 --data data --transform 'scale, \
 flip, normalize(0.286,0.353)' --epochs 4 --lr 5e-3 --lr-schedule one-cycle \

@@ -1,15 +1,15 @@
-"""Writes a model of zoo/ as users export it, and how PyTorch trains it.
+"""Exports a model of zoo/ as users do, and records its training in PyTorch.
 
 usage: export.py FAMILY/NAME DIRECTORY [--keep]
 
---keep keeps the ONNX files that are there and writes the reference again.
+--keep keeps existing ONNX files and writes only the reference again.
 
 Writes dynamo.onnx (the default exporter, static shapes), dynamic.onnx (the same
 with a dynamic batch) and torchscript.onnx (dynamo=False, dynamic batch), data/,
-and reference.json: PyTorch's f64 losses under SGD and AdamW, and per file why
-there is none. A model with batch norms is exported as dtc's README says, so that
-nothing is folded into convolutions, and by the exporters' defaults, to
-plain_dynamo.onnx and so on; all others by the exporters' defaults alone.
+and reference.json: PyTorch's f64 losses under SGD and AdamW, and the reason for
+each missing file. A model with batch norms is exported by the lines in dtc's README,
+so that nothing is folded into convolutions, and by the exporters' defaults, to
+plain_dynamo.onnx and so on. Other models are exported by the defaults alone.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ NORMS = (nn.modules.batchnorm._BatchNorm,)
 
 
 def is_random(graph):
-    """Whether training draws numbers: dropout, stochastic depth."""
+    """Returns whether training draws numbers: dropout, stochastic depth."""
     return any(node.op_type == "Dropout" or node.op_type.startswith("Random")
                for node in graph.node)
 
@@ -50,7 +50,7 @@ def input_names(module, count):
 
 
 def export(model, exporter, path):
-    """Without what the exporters print."""
+    """Exports without the output of the exporters."""
     with contextlib.redirect_stdout(io.StringIO()):
         export_aloud(model, exporter, path)
 
@@ -61,7 +61,7 @@ def export_aloud(model, exporter, path):
     names = input_names(module, len(examples))
     keep_norms = has_norms(module) and exporter not in PLAIN_EXPORTERS
     exporter = exporter.removeprefix("plain_")
-    # In training mode, as what is made is to be trained.
+    # Training mode, because dtc trains the file.
     module.train()
     if exporter == "dynamo":
         options = dict(optimize=False) if keep_norms else {}

@@ -1,4 +1,4 @@
-"""What the files in zoo/ return: a module, its data and how it is trained."""
+"""The result of functions in zoo/: a module, its data and its training options."""
 
 from dataclasses import dataclass, field
 
@@ -12,10 +12,11 @@ ROWS = BATCH * STEPS
 
 @dataclass
 class Model:
-    """`inputs` are one array for each argument of forward, ROWS samples each.
-    `has_heads`: tensor parallelism divides it. `has_tables`: its files hold sines
-    and cosines of positions, computed in float32 by the exporter. The loss is of the
-    first output; `options` are dtc's, beyond those that every model has."""
+    """`inputs` has one array for each argument of forward, ROWS samples each.
+    `has_heads`: tensor parallelism divides the model. `has_tables`: its files hold
+    sines and cosines of positions, which the exporter computed in float32. The loss
+    reads the first output. `options` are options of dtc in addition to those of
+    every model."""
 
     module: nn.Module
     inputs: list
@@ -39,10 +40,10 @@ def vectors(*shape):
 
 
 def ids(count, *shape):
-    """Indices from 1, since 0 is often padding, to count - 1."""
+    """Returns indices from 1 to count - 1, because 0 is often padding."""
     return _random().integers(1, count, (ROWS, *shape))
 
 
 def ones(*shape):
-    """An attention mask without padding."""
+    """Returns an attention mask without padding."""
     return np.ones((ROWS, *shape), np.int64)

@@ -1,5 +1,5 @@
-"""Models drawn at random from what people write: attention, rotary forms, gates,
-norms before and after, skips, pools, concatenations and chunks."""
+"""Draws models at random from common blocks: attention, rotary forms, gates, norms
+before and after, skips, pools, concatenations and chunks."""
 
 import math
 import random
@@ -179,7 +179,7 @@ class Mlp(nn.Module):
 
 
 class TokenMixer(nn.Module):
-    """What moves information along the sequence without attention."""
+    """Moves information along the sequence without attention."""
 
     def __init__(self, draw):
         super().__init__()

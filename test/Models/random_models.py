@@ -3,11 +3,11 @@
 usage: random_models.py --dtc build/release/bin/dtc [--seeds A-B] [--full]
                         [--write DIRECTORY]
 
-A model is a seed (random_blocks.py). Each is exported by both exporters, with a
-dynamic batch by dynamo if its seed is odd, and trained for three steps in f64
-under SGD: losses and gradient norms are PyTorch's to 1e-9. With --full also under
-AdamW and plans of several ranks. What differs or is refused is printed. --write
-keeps the files and PyTorch's figures for test/Integration/CPU/random-models.test.
+A seed determines a model (random_blocks.py). Both exporters export it. Dynamo uses a
+dynamic batch if the seed is odd. The script trains each file for three steps in f64
+under SGD: losses and gradient norms must equal PyTorch's to 1e-9. --full adds AdamW
+and plans of several ranks. The script prints differences and refusals. --write keeps
+the files and PyTorch's figures for test/Integration/CPU/random-models.test.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from sweep import ADAMW, SGD, Judge, describe_check
 
 
 def slim(path):
-    """Leaves out what dtc does not read and this machine's paths."""
+    """Removes data that dtc does not read, and this machine's paths."""
     model = onnx.load(path)
     for node in model.graph.node:
         kept = [p for p in node.metadata_props
@@ -41,7 +41,7 @@ def slim(path):
 
 
 def write_model(seed, folder):
-    """The files of a seed: as exported, data, and what PyTorch finds."""
+    """Writes the files of a seed: exports, data, and PyTorch's results."""
     folder.mkdir(parents=True)
     model = random_model(seed)
     labels = make_labels(model)

@@ -1,9 +1,9 @@
-"""PyTorch in double precision, as the function that an ONNX file is.
+"""Runs a PyTorch module in double precision as the same function as its ONNX file.
 
-A file keeps constants in float32. In f64 it and the module are one function
-only if the module's constants are rounded too, and if what the module computes
-in float32 whatever its own type (tables of angles, softmax, norms) is in f64.
-Dropout is left out: its masks are random.
+A file keeps constants in float32. In f64 the file and the module are one function
+only under two conditions. The module must round its constants, too. It must use f64
+for ops that always use float32 (tables of angles, softmax, norms). Dropout is off,
+because its masks are random.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ def as_f32(value):
     return float(np.float32(value))
 
 
-# The exporter's folding is NumPy's arithmetic.
+# The exporter folds with NumPy's arithmetic.
 TABLES = {torch.Tensor.sin: np.sin, torch.Tensor.cos: np.cos}
 
 
@@ -55,19 +55,19 @@ def keep(x, *args, **kwargs):
 
 
 def hardsigmoid(x, inplace=False):
-    """As ONNX's HardSigmoid, whose slope is an attribute in float32."""
+    """Computes ONNX's HardSigmoid, whose slope is an attribute in float32."""
     return (x * as_f32(1 / 6) + 0.5).clamp(0, 1)
 
 
 def selu(x, inplace=False):
-    """As ONNX's Selu, whose constants are attributes in float32."""
+    """Computes ONNX's Selu, whose constants are attributes in float32."""
     scale, alpha = as_f32(1.0507009873554805), as_f32(1.6732632423543772)
     return scale * torch.where(x > 0, x, alpha * torch.expm1(x))
 
 
 @contextlib.contextmanager
 def file_functions():
-    """PyTorch's functions as a file has them, and without dropout."""
+    """Replaces PyTorch's functions by those of a file, without dropout."""
     attention = F.scaled_dot_product_attention
 
     def plain_attention(query, key, value, attn_mask=None, dropout_p=0.0,
@@ -92,7 +92,7 @@ def file_functions():
 
 
 def double(module):
-    """A copy in f64 without stochastic depth or dropout between layers."""
+    """Returns a copy in f64 without stochastic depth or dropout between layers."""
     module = copy.deepcopy(module).double().train()
     for child in module.modules():
         kind = type(child).__name__
@@ -103,12 +103,12 @@ def double(module):
         elif isinstance(child, nn.RNNBase):
             child.dropout = 0.0
         if isinstance(child, nn.modules.batchnorm._BatchNorm):
-            child.momentum = 1 - as_f32(1 - child.momentum)  # as ONNX counts
+            child.momentum = 1 - as_f32(1 - child.momentum)  # ONNX's definition
     return module
 
 
 def first_output(result):
-    """The tensor that is the file's first output."""
+    """Returns the tensor that is the file's first output."""
     if hasattr(result, "logits"):
         return result.logits
     if hasattr(result, "to_tuple"):
@@ -132,7 +132,7 @@ def forward(model, module, rows, dtype):
 
 
 def make_labels(model):
-    """Labels of the shape that the outputs ask for."""
+    """Returns labels of the shape that the outputs need."""
     random = np.random.default_rng(1)
     with torch.no_grad():
         outputs = forward(model, copy.deepcopy(model.module), slice(BATCH),
@@ -147,7 +147,7 @@ def make_labels(model):
 
 
 def train(model, labels, make_optimizer):
-    """Losses of the steps, and norms of their gradients."""
+    """Trains and returns the losses of the steps and the norms of their gradients."""
     module = double(model.module)
     optimizer = make_optimizer(module.parameters())
     losses, norms = [], []

@@ -1,11 +1,11 @@
-"""Trains models that people export, and compares with PyTorch.
+"""Trains exported models, and compares with PyTorch.
 
 usage: sweep.py --dtc build/release/bin/dtc [--work DIR] [--only GLOB,...] [--redo]
                 [--jobs N] [--results FILE.json] [--table docs/models.md]
 
-Each model of zoo/ is exported and trained by PyTorch once (export.py); later
-runs find that in --work. Results are added to the file of --results, and what
-is in it is not run again without --redo. The table is made of all results.
+PyTorch exports and trains each model of zoo/ once (export.py); later runs use the
+files in --work. The script adds results to the file of --results. It runs a model with
+a result again only with --redo. The table contains all results.
 """
 
 import argparse
@@ -32,7 +32,7 @@ ENVIRONMENT = dict(os.environ, OMP_NUM_THREADS="1",
 
 
 def model_names():
-    """FAMILY/NAME of each function in zoo/ without a leading underscore."""
+    """Returns FAMILY/NAME of each function in zoo/ without a leading underscore."""
     for path in sorted((HERE / "zoo").glob("*.py")):
         for node in ast.parse(path.read_text()).body:
             if isinstance(node, ast.FunctionDef) and node.name[0] != "_":
@@ -40,7 +40,7 @@ def model_names():
 
 
 def run(command, timeout):
-    """Exit status and output; a timeout is a failure."""
+    """Returns exit status and output; a timeout is a failure."""
     try:
         done = subprocess.run(list(map(str, command)), timeout=timeout,
                               env=ENVIRONMENT, text=True, errors="replace",
@@ -52,7 +52,7 @@ def run(command, timeout):
 
 
 def complaint(status, output):
-    """The first error, without what differs from model to model."""
+    """Returns the first error, without parts that differ between models."""
     if status < 0 and "error:" not in output:
         return f"crashes with signal {-status}"
     lines = [line for line in output.splitlines() if line.strip()]
@@ -71,8 +71,8 @@ class Judge:
         self.warnings = []
 
     def train(self, options, ranks):
-        """Losses of the steps and norms of their gradients, or text that says
-        why there are none."""
+        """Returns losses of the steps and norms of their gradients, or a text with
+        the reason for their absence."""
         reference = self.reference
         command = [self.args.dtc, self.file, "--batch", 8,
                    "--loss", reference["loss"],
@@ -98,7 +98,7 @@ class Judge:
                 for key in ("loss", "grad_norm")}
 
     def compare(self, options, ranks=1, optimizer="sgd"):
-        """A check's result: the deviation, or why there is none."""
+        """Returns a check's result: the deviation, or the reason for its absence."""
         found = self.train(options, ranks)
         if isinstance(found, str):
             return dict(ok=False, why=found)
@@ -112,12 +112,12 @@ class Judge:
 
 
 def checks_of(reference, dropout):
-    """Name, options, ranks and optimizer of each check. Dropout's masks are not
-    PyTorch's, so it is left out where losses are compared."""
+    """Returns name, options, ranks and optimizer of each check. Checks that compare
+    losses turn dropout off, because its masks differ from PyTorch's."""
     plain = ["--dtype", "f64"]
     if dropout:
         plain += ["--dropout", "none"]
-    # Batch norm's statistics are PyTorch's if they are of the whole batch.
+    # Batch norm equals PyTorch's if its statistics are those of the whole batch.
     parts = ["--microbatches", 1 if reference["batch_norm"] else 2]
     yield "sgd", [*SGD, *plain], 1, "sgd"
     yield "adamw", [*ADAMW, *plain], 1, "adamw"
@@ -127,7 +127,7 @@ def checks_of(reference, dropout):
 
 
 def imported(args, file, work):
-    """What dtc reads in a file, without the file's name; "" if it refuses."""
+    """Returns dtc's import of a file, without the file's name; "" if it refuses."""
     path = Path(work) / "import.mlir"
     status, _ = run([args.dtc, file, "--batch", 8, "--emit=import", "-o", path],
                     args.timeout)
@@ -135,9 +135,9 @@ def imported(args, file, work):
 
 
 def check_file(args, file, reference, has_dropout, others):
-    """Results of all checks of a file; those after a refusal, or a warning that
-    proves right, are left out, and those after the first are another's if dtc
-    reads the same in both."""
+    """Returns the results of all checks of a file. It omits the checks after a
+    refusal, or after a warning that proves right. If dtc imports the same as from
+    another file, it reuses that file's results after the first check."""
     results = {}
     with tempfile.TemporaryDirectory(dir=args.work) as work:
         judge = Judge(args, file, reference, work)
@@ -165,7 +165,7 @@ def check_file(args, file, reference, has_dropout, others):
 
 
 def check_model(args, name, has_dropout):
-    """What --results keeps of a model."""
+    """Returns the entry of a model in --results."""
     folder = args.work / name
     if not (folder / "reference.json").exists():
         status, output = run([args.python, HERE / "export.py", name, folder],
@@ -187,7 +187,7 @@ def check_model(args, name, has_dropout):
 
 
 def describe_check(check):
-    """ok, by how much it is off, or why it did not come to that."""
+    """Returns "ok", the deviation, or the reason for a failure."""
     if check["ok"]:
         return "ok"
     if "deviation" in check:
@@ -196,7 +196,7 @@ def describe_check(check):
 
 
 def describe(result):
-    """One line on a model for the terminal."""
+    """Returns one line on a model for the terminal."""
     if "error" in result:
         return "PyTorch: " + result["error"]
     return "  ".join(

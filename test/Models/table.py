@@ -1,4 +1,4 @@
-"""Makes docs/models.md of the sweep's results."""
+"""Makes docs/models.md from the sweep's results."""
 
 import re
 
@@ -11,36 +11,37 @@ CHECKS = dict(sgd="SGD", adamw="AdamW", dp2pp2="dp 2 × pp 2", tp2="tp 2",
 
 INTRODUCTION = """# Models that people export
 
-Written by `test/Models/sweep.py` (see [Testing.md](Testing.md)); do not edit.
+`test/Models/sweep.py` writes this page (see [Testing.md](Testing.md)); do not edit it.
 
-Each model of `test/Models/zoo` is exported as its users do, in training mode by
+The sweep exports each model of `test/Models/zoo` as users do, in training mode by
 default calls of `torch.onnx.export`: with the default exporter, dynamo, for the
-batch of the example or a dynamic one, and with `dynamo=False`. Models with batch
-norm are exported by the README's lines, so that the norms are not folded away; a
-table of its own has the default calls for these. The models are small, with random
-weights and their default dropout.
+batch of the example or a dynamic one, and with `dynamo=False`. It exports models with
+batch norm by the README's lines, so that the norms are not folded away; a separate
+table has the default calls for these. The models are small, with random weights and
+their default dropout.
 
-A file is accepted if dtc makes a training program of it. The program is right if,
-in f64 and without dropout (`--dropout none`), the losses of three steps are those
-of PyTorch to {tolerance:.0e}: under SGD and AdamW on one rank, under SGD with
-`--dp 2 --pp 2` (two micro-batches, if there is no batch norm), and with `--tp 2` of
-models with attention heads. Where the model has dropout, three steps with it run.
-Where exporters compute with parameters, and nothing in the file says how, no program
-can train as PyTorch does; dtc warns, and says what to export instead. The column
-"warned" has the files that differ with a warning, and those after it are of the other
-accepted files. A warning is a false alarm if the program is right all the same; these
-files count as right. {doubted} TorchScript files have one that names parameters which
-dtc trains, as it should, and says that they may be buffers. A crash of dtc counts as
-not accepted.
+A file is accepted if dtc makes a training program of it. The program is right if, in
+f64 and without dropout (`--dropout none`), the losses of three steps equal PyTorch's
+to {tolerance:.0e}: under SGD and AdamW on one rank, under SGD with `--dp 2 --pp 2`
+(two micro-batches, if there is no batch norm), and with `--tp 2` for models with
+attention heads. If the model has dropout, the sweep also runs three steps with it.
+
+If an exporter computes with parameters, and the file does not say how, no program can
+train as PyTorch does. dtc then warns, and says how to export instead. The column
+"warned" counts the files that differ with a warning. The columns after it count the
+other accepted files. A warning is a false alarm if the program is right anyway; such
+files count as right. {doubted} TorchScript files have a warning that names parameters
+which dtc trains, as it should, and says that they may be buffers. A crash of dtc counts
+as not accepted.
 """
 
 PLAIN_INTRODUCTION = """
 ## Plain exports of models with batch norm
 
-These are the {models} models with batch norm, exported by the default calls, in
-training mode as above: `torch.onnx.export(model, inputs, file)`. Dynamo merges a norm
-with the convolution or linear layer before it, TorchScript with a convolution, and it
-writes all others for inference. A merged norm is not in the file, so no program can
+The sweep exports the {models} models with batch norm by the default calls, in training
+mode as above: `torch.onnx.export(model, inputs, file)`. Dynamo merges a norm with the
+convolution or linear layer before it, TorchScript with a convolution, and TorchScript
+writes all other norms for inference. A merged norm is not in the file, so no program can
 train it: dtc accepts the file, trains the model without these norms, and warns. The
 README's lines keep them. A file is right if no losses above differ from PyTorch's.
 """
@@ -55,18 +56,18 @@ def has_warning(checks):
 
 
 def differs(checks):
-    """Whether any losses are not PyTorch's."""
+    """Returns whether any losses differ from PyTorch's."""
     return not all(check["ok"] for check in checks.values()
                    if "deviation" in check)
 
 
 def is_warned(checks):
-    """Whether dtc says that it trains something else than PyTorch, as it does."""
+    """Returns whether dtc warns that it trains differently from PyTorch, and does."""
     return has_warning(checks) and differs(checks)
 
 
 def reason(text):
-    """Why, without names of files and nodes, and colours."""
+    """Returns the reason, without names of files and nodes, and without colours."""
     text = re.sub(r"\x1b\[\d+m", "", text)
     text = re.sub(r"^(dtc|program): ", "", text)
     text = re.sub(r"\S*/\S*\.onnx: ", "", text).split(" | ")
@@ -117,14 +118,14 @@ def cell(result, exporter, notes):
 
 
 def files_of(results, exporters):
-    """The checks of all these exporters' files, and of those that dtc accepts."""
+    """Returns the checks of these exporters' files, and of those that dtc accepts."""
     files = [result[e] for result in results.values() for e in exporters
              if e in result]
     return files, [checks for checks in files if is_accepted(checks)]
 
 
 def totals(results, exporters):
-    """A row of figures over these exporters' files."""
+    """Returns a row of figures over these exporters' files."""
     files, accepted = files_of(results, exporters)
     trained = [checks for checks in accepted if not is_warned(checks)]
 
@@ -138,7 +139,7 @@ def totals(results, exporters):
 
 
 def plain_totals(results, exporters):
-    """The same of files without what keeps batch norms."""
+    """Returns the row for plain exports, which lose batch norms."""
     files, accepted = files_of(results, exporters)
     counts = [sum(has_warning(checks) == warned and differs(checks) == wrong
                   for checks in accepted)
@@ -158,7 +159,7 @@ def write_header(lines, cells):
 
 
 def write_plain(lines, results):
-    """How dtc takes default exports of models with batch norm."""
+    """Writes the table of default exports of models with batch norm."""
     results = {n: r for n, r in results.items() if r["batch_norm"]}
     lines.append(PLAIN_INTRODUCTION.format(models=len(results)))
     write_header(lines, ["exporter", "exported", "refused", "accepted",
@@ -180,7 +181,7 @@ def write_table(results, names, tolerance, path):
     lines = [INTRODUCTION.format(tolerance=tolerance, doubted=doubted)]
     if missing:
         lines += [f"{len(missing)} of {len(names)} models are not in the tables, "
-                  f"as this run did not come to them: {', '.join(missing)}.", ""]
+                  f"because this run did not reach them: {', '.join(missing)}.", ""]
     write_header(lines, ["exporter", "exported", "accepted", "warned",
                          *(f"right: {name}" if key != "dropout" else
                            "dropout runs" for key, name in CHECKS.items()),

@@ -23,7 +23,7 @@ def autoencoder():
 
 
 def conv_autoencoder():
-    # Transposed convolutions bring the size back.
+    # Transposed convolutions restore the size.
     return Model(nn.Sequential(
         nn.Conv2d(3, 8, 3, stride=2, padding=1), nn.ReLU(),
         nn.Conv2d(8, 16, 3, stride=2, padding=1), nn.ReLU(),
@@ -41,7 +41,7 @@ def pixel_shuffle_autoencoder():
 
 
 class _Vae(nn.Module):
-    """The noise is an argument, and what comes back is the reconstruction."""
+    """A VAE with the noise as an argument. It returns the reconstruction."""
 
     def __init__(self):
         super().__init__()

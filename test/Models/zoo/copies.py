@@ -1,4 +1,4 @@
-"""Modules that begin equal, and parameters that a file has functions of."""
+"""Modules that begin equal, and parameters that a file holds in computed form."""
 
 import copy
 
@@ -10,7 +10,7 @@ from model import Model, images, vectors
 
 
 class _Control(nn.Module):
-    """As ControlNet.from_unet: a copy of the encoder sees the same image."""
+    """Like ControlNet.from_unet: a copy of the encoder sees the same image."""
 
     def __init__(self):
         super().__init__()
@@ -48,7 +48,7 @@ def experts():
 
 
 class _Modulated(nn.Module):
-    """As a block of DiT: modulation starts at zero."""
+    """Like a block of DiT: modulation starts at zero."""
 
     def __init__(self, width):
         super().__init__()
@@ -84,7 +84,7 @@ def dit():
 
 
 class _StateSpace(nn.Module):
-    """As Mamba: decays by -exp(A_log); a norm by 1 + weight."""
+    """Like Mamba: decays by -exp(A_log), and scales a norm by 1 + weight."""
 
     def __init__(self, width=8, states=4):
         super().__init__()
@@ -94,7 +94,7 @@ class _StateSpace(nn.Module):
         self.A_log = nn.Parameter(
             torch.log(torch.arange(1.0, states + 1).repeat(width, 1)))
         self.D = nn.Parameter(torch.rand(width))
-        # Numbers that come back from what the exporter rounds.
+        # These numbers survive the exporter's rounding.
         self.weight = nn.Parameter(torch.randint(-16, 16, (width,)) / 64)
         self.head = nn.Linear(width, 10)
 
@@ -119,8 +119,8 @@ def state_space():
 
 
 class _Temperature(nn.Module):
-    """Scores of classes as CLIP has them. Its temperature begins as 1 / 0.07, and
-    is called like a call of forward."""
+    """Scores of classes like CLIP's. Its temperature begins as 1 / 0.07, and has the
+    name of a call of forward."""
 
     def __init__(self):
         super().__init__()

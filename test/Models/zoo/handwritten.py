@@ -1,4 +1,4 @@
-"""Modules as people write them."""
+"""Modules in the style of users."""
 
 import math
 

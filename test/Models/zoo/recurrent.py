@@ -1,4 +1,4 @@
-"""Recurrent layers, by PyTorch's modules and as people write them."""
+"""Recurrent layers, by PyTorch's modules and by hand."""
 
 import torch
 from torch import nn
@@ -73,7 +73,7 @@ def gru_classifier():
 
 
 class _Forecaster(nn.Module):
-    """First states of zeros that the model makes itself, as tutorials do."""
+    """The model makes its first states of zeros itself, as in tutorials."""
 
     def __init__(self, width=16):
         super().__init__()
@@ -93,7 +93,7 @@ def lstm_forecaster():
 
 
 class _Translator(nn.Module):
-    """An encoder gives a decoder its first state, and what it attends to."""
+    """An encoder gives a decoder its first state and its attention inputs."""
 
     def __init__(self, width=16):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Images at computed places, overlapping patches, bags of embeddings."""
+"""Sampling of images at computed positions, overlapping patches, bags of embeddings."""
 
 import torch
 from torch import nn
@@ -9,7 +9,7 @@ from model import Model, ids, images
 
 
 class _SpatialTransformer(nn.Module):
-    """PyTorch's tutorial: the image is turned before it is classified."""
+    """PyTorch's tutorial: the model rotates the image and then classifies it."""
 
     def __init__(self, mode="bilinear", padding="zeros"):
         super().__init__()
@@ -58,7 +58,7 @@ def deformable_convolutions():
 
 
 class _Patches(nn.Module):
-    """A layer on overlapping patches, which are summed again."""
+    """A layer on overlapping patches, whose results are summed."""
 
     def __init__(self):
         super().__init__()

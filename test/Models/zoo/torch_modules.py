@@ -86,8 +86,8 @@ class _PositionalEncoding(nn.Module):
 
 
 class _TutorialModel(nn.Module):
-    """The language model of PyTorch's tutorial, but the batch comes first in
-    its argument and result."""
+    """The language model of PyTorch's tutorial, with the batch first in its argument
+    and result."""
 
     def __init__(self, causal):
         super().__init__()

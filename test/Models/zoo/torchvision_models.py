@@ -127,7 +127,7 @@ def maxvit():
 
 
 class _Out(nn.Module):
-    """The first of the outputs, which are named."""
+    """Returns the first of the named outputs."""
 
     def __init__(self, body):
         super().__init__()

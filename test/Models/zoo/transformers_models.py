@@ -1,6 +1,6 @@
-"""Hugging Face's transformers from configurations, narrow and shallow, with the
-dropout of their defaults. Heads are 16 wide, so that the scale of attention is a
-power of two."""
+"""Hugging Face's transformers from configurations, narrow and shallow, with their
+default dropout. Heads are 16 wide, so that the scale of attention is a power of
+two."""
 
 import transformers as hf
 from torch import nn

@@ -13,7 +13,7 @@ def _block(inputs, outputs):
 
 
 class _UNet3d(nn.Module):
-    """Segmentation of a volume, as of medical images."""
+    """Segmentation of a volume, such as medical images."""
 
     def __init__(self):
         super().__init__()
@@ -98,7 +98,7 @@ def spectrogram():
 
 
 class _FourierMixing(nn.Module):
-    """FNet: tokens are mixed by a Fourier transform."""
+    """FNet: a Fourier transform mixes tokens."""
 
     def __init__(self, width=16):
         super().__init__()
