@@ -1,11 +1,12 @@
-//===- ceilings.cpp - what a machine can compute and move -----------------===//
+//===- ceilings.cpp - peak compute and bandwidth of a machine -------------===//
 //
 // usage: bench-ceilings THREADS
 //
-// Prints a line of JSON: the most FLOP/s of fused multiply-adds in f32 that so
-// many threads reach, with registers alone, and the bytes/s of a loop that has
-// the memory traffic of AdamW: it reads four arrays and writes three of them,
-// which are larger than the caches. Each is the best of several tries.
+// Prints a line of JSON with two rates of THREADS threads. The first is the
+// peak FLOP/s of fused multiply-adds in f32 on registers. The second is the
+// bytes/s of a loop with the memory traffic of AdamW: it reads four arrays and
+// writes three of them; the arrays exceed the caches. Each is the best of
+// several tries.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,9 +22,8 @@ namespace {
 
 constexpr int tries = 9;
 
-/// Sums that do not depend on each other: more than the latency of a
-/// multiply-add times the number of units, and no more than there are
-/// registers.
+/// The number of independent sums: more than the latency of a multiply-add
+/// times the number of units, and at most the number of registers.
 constexpr int chains = 12;
 constexpr int64_t rounds = 20'000'000;
 
@@ -57,7 +57,7 @@ double multiplyAdd(float factor) {
   return hasFma ? multiplyAdd256(factor) : multiplyAdd128(factor);
 }
 
-/// The best rate of `body(thread)` on all threads, which returns its amount.
+/// The best rate of `body(thread)` on all threads; `body` returns its amount.
 template <typename Body> double bestRate(int threads, const Body &body) {
   double best = 0;
   for (int i = 0; i < tries; ++i) {

@@ -1,12 +1,13 @@
-"""Times what checkpoints cost a training of GPT-2 (124 M parameters, AdamW).
+"""Measures the cost of checkpoints in a training of GPT-2 (124 M parameters,
+AdamW).
 
 usage: checkpoints.py [--folder DIR] [--every N] [--rounds N] [--context N]
 
-`dtc` and `dtc-model` on PATH make the program. It trains with no checkpoints, with
-one every N steps, and with these written in the background, in turn. What counts
-is the time from the end of the first step to the end of the last but one, 2 N + 1
-steps later: two checkpoints and their effect on other steps. DIR is where they are
-written: the speed of its disk matters.
+`dtc` and `dtc-model` on PATH make the program. It trains in turn without
+checkpoints, with one every N steps, and with these written in the background. The
+script measures the time from the end of the first step to the end of the last but
+one, 2 N + 1 steps later: two checkpoints and their effect on other steps. DIR holds
+the checkpoints: the speed of its disk matters.
 """
 
 import argparse
@@ -27,7 +28,7 @@ work = Path(tempfile.mkdtemp(dir=options.folder))
 
 
 def train(*extra):
-    """Seconds from the first step to the last that counts."""
+    """Seconds from the first step to the last one measured."""
     steps = 2 * options.every + 2
     shutil.rmtree(work / "c", ignore_errors=True)
     program = subprocess.Popen(

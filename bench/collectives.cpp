@@ -1,7 +1,7 @@
 //===- collectives.cpp - shared memory against MPI ------------------------===//
 //
-// Times the runtime's two engines on groups of all ranks, in turn, and prints
-// for each collective and size the medians of the slowest rank's times.
+// Times the runtime's two engines in turn on groups of all ranks. Prints the
+// median time of the slowest rank for each collective and size.
 //
 // usage: mpirun -n RANKS bench-collectives [ROUNDS [MEGABYTES]]
 //
@@ -26,8 +26,8 @@ constexpr CollectiveKind kinds[] = {
     CollectiveKind::AllReduce, CollectiveKind::ReduceScatter,
     CollectiveKind::AllGather, CollectiveKind::AllToAll};
 
-/// Seconds of one collective on the slowest rank. `bytes` are of the whole;
-/// `memory` holds it and as much for the result.
+/// Seconds of one collective on the slowest rank. `bytes` is the size of the
+/// whole tensor; `memory` holds it and as much for the result.
 double time(Collectives &collectives, CollectiveKind kind, char *memory,
             int64_t bytes) {
   int64_t share =
@@ -71,7 +71,7 @@ int main(int argc, char **argv) {
   program.mesh = {{{"dp", mpi->size()}}};
   program.groups = {{0}};
   shared->createGroups(program);
-  // As in a training: MPI's buffers are not shared.
+  // As in a training, MPI's buffers are not shared.
   auto own = makeHostArena(2 * most, Sharing::none);
   auto common = makeHostArena(2 * most, Sharing::machine);
   std::string note = shared->attach(*common);

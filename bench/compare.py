@@ -1,21 +1,21 @@
-"""Step times of dtc against PyTorch and JAX, in fp32 with AdamW, in one run.
+"""Compares step times of dtc with PyTorch and JAX, in fp32 with AdamW, in one run.
 
 usage: compare.py [--only GLOB[,GLOB...]] [--threads N[,N...]] [--ranks]
                   [--rounds N] [--scale X] [--no-peers] [--dtc-options "..."]
 
-Needs dtc and bench-ceilings (a build's bin folder) on PATH, and what
-requirements.txt names. Contenders take turns, each in a process of its own that
-is bound to as many cores as it has threads. Peers: PyTorch eager as installed;
-tuned (fused AdamW, channels last, an allocator that keeps its memory, AVX-512
-where the CPU has it); torch.compile of that; JAX with jit, of MLPs. With --ranks,
-also two ranks of one thread against PyTorch's DDP over gloo.
+Needs dtc and bench-ceilings (a build's bin folder) on PATH, and the packages in
+requirements.txt. Contenders take turns. Each runs in a separate process that is
+bound to as many cores as it has threads. Peers: PyTorch eager as installed; tuned
+(fused AdamW, channels last, an allocator that keeps its memory, AVX-512 if the CPU
+has it); torch.compile of that; JAX with jit, for MLPs. --ranks also compares two
+ranks of one thread with PyTorch's DDP over gloo.
 
-Prints Markdown: the smallest time of a step of each contender, the ratio of the
-best peer to dtc, and the floor over dtc's: the floor is the FLOPs of the step, as
-the model has them, over what the machine's multiply-adds reach, and the memory
-traffic of the update over its bandwidth; both are measured in the same run.
-Convolutions of 3 x 3 need a quarter of these FLOPs (dtc's --winograd), so that a
-step may take less. Last, the medians.
+Prints Markdown: the smallest step time of each contender, the ratio of the best
+peer to dtc, and the ratio of the floor to dtc. The floor is the model's FLOPs of a
+step over the machine's rate of multiply-adds, plus the memory traffic of the update
+over the bandwidth. The same run measures both rates. Convolutions of 3 x 3 need a
+quarter of these FLOPs (dtc's --winograd), so a step may take less. The medians come
+last.
 """
 
 import argparse
@@ -34,7 +34,7 @@ from workloads import WORKLOADS
 HERE = Path(__file__).resolve().parent
 PEERS = {"installed": "PyTorch", "tuned": "tuned", "compiled": "torch.compile",
          "jax": "JAX"}
-# Without the malloc settings each step returns its memory to the kernel and
+# Without these malloc settings each step returns its memory to the kernel and
 # page-faults it back in.
 TUNED = {"MALLOC_MMAP_THRESHOLD_": "1073741824",
          "MALLOC_TRIM_THRESHOLD_": "4294967296",
@@ -54,7 +54,7 @@ def warm_up(steps):
 
 
 class Bench:
-    """A workload's program, and what runs it and its peers."""
+    """Compiles a workload's program and runs it and its peers."""
 
     def __init__(self, name, folder, options):
         self.name, self.work = name, WORKLOADS[name]
@@ -64,8 +64,8 @@ class Bench:
         self.export()
 
     def export(self):
-        """Writes the model and two batches of data in a process of its own,
-        whose memory is large."""
+        """Writes the model and two batches of data. A separate process does
+        this, because it needs much memory."""
         subprocess.run([sys.executable, __file__, "--export", self.name,
                         self.folder], check=True)
         self.parameters = int((self.folder / "parameters").read_text())
@@ -162,7 +162,7 @@ def export(name, folder):
 
 
 def measure(bench, threads, ranks, arguments):
-    """Seconds of the steps after the warm-up, by contender."""
+    """Returns the seconds of the steps after the warm-up, by contender."""
     steps = max(4, int(bench.work.steps * arguments.scale))
     program = bench.compile(ranks)
     kinds = [] if arguments.no_peers else list(PEERS)
@@ -252,7 +252,7 @@ def main():
     parser.add_argument("--ranks", action="store_true")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--scale", type=float, default=1,
-                        help="times the steps of a round")
+                        help="multiplies the steps of a round")
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--dtc-options", default="")
     arguments = parser.parse_args()

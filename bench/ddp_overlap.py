@@ -1,10 +1,11 @@
-"""Times a step of a small GPT-2 on two ranks of one thread: collectives through
-shared memory and through MPI, overlapping with computation and not, against
-PyTorch's DDP over gloo, as installed and tuned.
+"""Times a step of a small GPT-2 on two ranks of one thread. Collectives go through
+shared memory or MPI, and overlap with computation or not. The peers are PyTorch's
+DDP over gloo, as installed and tuned.
 
 usage: ddp_overlap.py [ROUNDS]
 
-Needs what compare.py needs, and two idle cores. Contenders take turns.
+Has the requirements of compare.py, and needs two idle cores. Contenders take
+turns.
 """
 
 import statistics

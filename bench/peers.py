@@ -1,11 +1,11 @@
-"""The peers of compare.py. Each runs in a process of its own, which prints the
+"""The peers of compare.py. Each runs in a separate process, which prints the
 seconds of its steps as a line of JSON:
 
     peers.py KIND WORKLOAD STEPS THREADS
 
 KIND: installed (PyTorch eager), tuned (channels last, fused AdamW), compiled
-(torch.compile of the tuned one), jax (jit). With RANK and WORLD_SIZE, PyTorch's
-are a rank of DDP over gloo.
+(torch.compile of the tuned one), jax (jit). With RANK and WORLD_SIZE, a PyTorch
+peer is one rank of DDP over gloo.
 """
 
 import json
@@ -17,7 +17,7 @@ from workloads import WORKLOADS
 
 
 def time_steps(steps, step):
-    """`step` trains once and returns when it has."""
+    """Times calls of `step`, which runs one training step to its end."""
     seconds = []
     for _ in range(steps):
         start = time.perf_counter()

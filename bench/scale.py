@@ -1,12 +1,12 @@
-"""How long planning takes, by the number of layers.
+"""Measures the time of planning by the number of layers.
 
 usage: scale.py [--layers N,N,...] [OPTION...]
 
 Plans GPT-3 (width 12288, 96 heads, context 2048) with more and more layers up
-to the phase schedule, by default on 1024 ranks: --dp 16 --pp 8 --tp 8 --zero 1
---batch 1536 --microbatches 96; other options of dtc take their place. Prints
-processor seconds, peak MiB, and the ratio of the seconds to those of the line
-before. dtc and dtc-model are those on PATH.
+to the phase schedule. The default plan is for 1024 ranks: --dp 16 --pp 8 --tp 8
+--zero 1 --batch 1536 --microbatches 96; OPTIONs of dtc replace it. Prints processor
+seconds, peak MiB, and the ratio of the seconds to those of the line before. Uses dtc
+and dtc-model from PATH.
 """
 
 import os
@@ -23,7 +23,7 @@ LAYERS = [12, 24, 48, 96]
 
 
 def plan(model, options):
-    """Processor seconds and peak MiB of one planning."""
+    """Returns the processor seconds and peak MiB of one planning."""
     process = subprocess.Popen(
         ["dtc", model, *options, "--stop-after=schedule"])
     _, status, usage = os.wait4(process.pid, 0)

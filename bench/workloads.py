@@ -1,5 +1,6 @@
-"""The models that compare.py trains: PyTorch modules that give logits of their
-one argument, x, and data. Dropout is off: contenders would draw other masks."""
+"""The models and data of compare.py. A model is a PyTorch module that computes
+logits from its one argument, x. Dropout is off, because contenders would draw
+different masks."""
 
 from dataclasses import dataclass
 from typing import Callable
@@ -12,7 +13,7 @@ class Workload:
     inputs: Callable  # (samples) -> tensor
     labels: Callable  # (samples) -> tensor of classes
     steps: int        # of a round, some seconds
-    widths: tuple = ()  # of an MLP, which JAX trains, too
+    widths: tuple = ()  # of an MLP; JAX trains MLPs, too
 
 
 def classes(shape, count):

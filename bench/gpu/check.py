@@ -2,10 +2,10 @@
 
 usage: check.py PART BUNDLE WORK [--seconds N] [--device cpu] [--quick]
 
-PART is parity, ranks, sanitizer, speed or products. BUNDLE is what prepare.sh packed, WORK
-a folder for data, weights and logs. speed measures as often as N seconds allow.
-With --device cpu PyTorch computes on the CPU, for programs of --arch host on
-stand-ins of NVIDIA's libraries; --quick times few steps.
+PART is parity, ranks, sanitizer, speed or products. BUNDLE is the folder that
+prepare.sh packed, WORK a folder for data, weights and logs. speed measures as often
+as N seconds allow. With --device cpu PyTorch computes on the CPU, for programs of
+--arch host on stand-ins for NVIDIA's libraries. --quick times few steps.
 """
 
 import argparse
@@ -33,22 +33,22 @@ from safetensors.torch import load_file, save_file
 
 import models
 
-STEPS = 3  # of SGD, whose losses are compared
+STEPS = 3  # of SGD; their losses are compared
 
 
 @dataclass
 class Limit:
-    """How far from fp64 a precision may be: as far as PyTorch in it, within a
-    factor, or so close that it does not matter. Many layers of batch norm make
-    differences of rounding larger than others do."""
+    """The allowed distance of a precision from fp64: PyTorch's distance in this
+    precision times a factor, or a small constant if that is larger. Many layers of
+    batch norm amplify rounding."""
 
     factor: float
     loss: float
     gradient: float
 
 
-# tf32 would be further away than fp32. On stand-ins gpt2-tiny has 4e-9 and
-# 4e-7; no device has been measured yet.
+# tf32 would exceed the limits of fp32. On stand-ins gpt2-tiny has 4e-9 and 4e-7;
+# no device has been measured yet.
 LIMITS = {"fp32": Limit(3, 1e-5, 2e-4), "bf16": Limit(2, 1e-3, 5e-3)}
 RANKS_LOSS = 1e-5
 
@@ -68,13 +68,13 @@ def judge(found, allowed):
 
 
 def end_with_parent():
-    """Lets a program that is started not outlive this script."""
+    """Ends a started program when this script ends."""
     set_option, parent_ends = 1, signal.SIGKILL
     ctypes.CDLL(None).prctl(set_option, parent_ends)
 
 
 def raise_loopback():
-    """Ranks talk over it; in a container without a network it may be down."""
+    """Ranks use loopback; in a container without a network it may be down."""
     up, get_flags, set_flags = 1, 0x8913, 0x8914
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as channel:
         request = struct.pack("16sh14x", b"lo", 0)
@@ -86,7 +86,7 @@ def raise_loopback():
 
 
 class Bench:
-    """Where things are, and how programs are started."""
+    """Holds the paths and starts programs."""
 
     def __init__(self, bundle, work, args):
         self.bundle, self.work, self.device = bundle, work, args.device
@@ -98,7 +98,7 @@ class Bench:
         return [entry for entry in self.programs if entry["use"] == use]
 
     def data(self, model, steps=8):
-        """The folder of a model's data."""
+        """Returns the folder of a model's data."""
         folder = self.work / f"{model}.data"
         if not folder.exists():
             inputs, labels = models.make_data(model, steps)
@@ -108,7 +108,7 @@ class Bench:
         return folder
 
     def batch(self, model, step):
-        """Inputs and labels of a step, counted from 0."""
+        """Returns inputs and labels of a step, counted from 0."""
         folder, rows = self.data(model), models.MODELS[model].rows
         count = len(np.load(folder / "labels.npy", mmap_mode="r")) // rows
 
@@ -125,7 +125,7 @@ class Bench:
         return [load(name) for name in names], load("labels")
 
     def build(self, model):
-        """The model from its seed, and its weights beside programs of it."""
+        """Builds the model from its seed, and puts its weights beside its programs."""
         module = models.build(model)
         weights = self.work / f"{model}.safetensors"
         if not weights.exists():
@@ -146,8 +146,9 @@ class Bench:
             torch.cuda.synchronize()
 
     def run(self, entry, steps, *options, prefix=(), timeout=60):
-        """The metrics of a program's steps. Its ranks share the one GPU: NCCL
-        takes each for a machine of its own, and sockets between them."""
+        """Runs a program and returns the metrics of its steps. Its ranks share
+        the one GPU: NCCL takes each for a separate machine, and uses sockets
+        between them."""
         name, ranks = entry["name"], entry["ranks"]
         gc.collect()
         if self.device == "cuda":  # the program needs the memory, too
@@ -187,7 +188,7 @@ class Bench:
                     text = self.log(entry, rank).read_text(errors="replace")
                     failed = f"{status}: {text[-400:].strip()}"
         finally:
-            for process in processes:  # and what a tool has started
+            for process in processes:  # and the processes that a tool started
                 try:
                     os.killpg(process.pid, signal.SIGKILL)
                 except ProcessLookupError:
@@ -198,12 +199,12 @@ class Bench:
         return [json.loads(line) for line in metrics.read_text().splitlines()[1:]]
 
     def log(self, entry, rank=0):
-        """What a rank of the program last run wrote."""
+        """Returns the log of a rank in the program's last run."""
         return self.work / f"{entry['name']}.{rank}.log"
 
 
 def train(bench, model, precision, rate):
-    """PyTorch's losses of SGD, and the gradients of the first step."""
+    """Returns PyTorch's losses of SGD, and the gradients of the first step."""
     module = bench.build(model)
     if precision == "fp64":
         module = module.double()
@@ -228,13 +229,13 @@ def train(bench, model, precision, rate):
 
 
 def distance(found, expected):
-    """Of losses: the largest, relative."""
+    """Returns the largest relative distance of losses."""
     return max(abs(a - b) / abs(b) for a, b in zip(found, expected,
                                                   strict=True))
 
 
 def gradient_distance(found, expected):
-    """Of the vector of all gradients, relative, in the 2-norm."""
+    """Returns the relative distance of all gradients as one vector, in the 2-norm."""
     if set(found) != set(expected):
         raise RuntimeError("gradients of other parameters: "
                            f"{sorted(set(found) ^ set(expected))[:4]}")
@@ -271,7 +272,7 @@ def check_parity(bench, entry, references):
 
 
 def without_graph(bench, entry):
-    """Whether a program that failed runs if its steps are not captured."""
+    """Says whether a failed program runs if its steps are not captured."""
     try:
         bench.run(entry, STEPS, "--lr", entry["lr"], "--cuda-graph", "off")
         return "with --cuda-graph off it runs"
@@ -280,7 +281,7 @@ def without_graph(bench, entry):
 
 
 def each(entries, check):
-    """A failing program is a row, and the next one goes on."""
+    """Checks each program. A failing program is a row, and the next one runs."""
     for entry in entries:
         try:
             check(entry)
@@ -291,7 +292,7 @@ def each(entries, check):
 
 
 def print_versions():
-    """What computes. Whatever cannot be asked is left out."""
+    """Prints the versions of libraries, as far as they are known."""
     def ask(name, version):
         try:
             return f"{name} {version()}"
@@ -316,7 +317,7 @@ def print_versions():
 
 
 def parity(bench):
-    """dtc against PyTorch in fp64, on one rank."""
+    """Compares dtc with PyTorch in fp64, on one rank."""
     if bench.device == "cuda":
         print_versions()
     table("model", "precision", "relative distance from PyTorch's fp64 in",
@@ -327,11 +328,11 @@ def parity(bench):
 
 
 def ranks(bench):
-    """Plans of several ranks on one GPU against one rank."""
+    """Compares plans of several ranks on one GPU with one rank."""
     try:
         raise_loopback()
     except OSError as error:
-        print(f"\nThe loopback network is down and stays so: {error}")
+        print(f"\nThe loopback network is down and cannot be raised: {error}")
     table("model", "precision", "relative distance from one rank's losses of",
           "found", "allowed", "")
     bench.build("gpt2-tiny")
@@ -350,12 +351,12 @@ def ranks(bench):
 
 
 def sanitizer(bench):
-    """compute-sanitizer on the kernels of a step, which are all named
-    kernel_..; those of NVIDIA's libraries are not dtc's."""
+    """Runs compute-sanitizer on the kernels of a step. The names of dtc's kernels
+    begin with kernel_; this excludes kernels of NVIDIA's libraries."""
     tool = shutil.which("compute-sanitizer") or shutil.which(
         "compute-sanitizer", path="/usr/local/cuda/bin")
     if not tool:
-        print("\ncompute-sanitizer is not there: not checked.")
+        print("\ncompute-sanitizer is not installed: not checked.")
         return
     table("model", "precision", "compute-sanitizer", "found", "allowed", "")
     bench.build("gpt2-tiny")
@@ -370,7 +371,7 @@ def sanitizer(bench):
                 if "SUMMARY" in bench.log(entry).read_text(errors="replace"):
                     raise
                 row(entry["model"], entry["precision"], name, "not checked: "
-                    "the tool does not come to its summary", "", str(error))
+                    "the tool does not reach its summary", "", str(error))
                 return
             row(entry["model"], entry["precision"], name, "0 errors",
                 "0 errors", "PASS")
@@ -379,7 +380,7 @@ def sanitizer(bench):
 
 
 def measure(bench, work, count):
-    """Seconds of the fastest of so many runs."""
+    """Returns the seconds of the fastest of `count` runs."""
     work()
     times = []
     for _ in range(count):
@@ -392,8 +393,8 @@ def measure(bench, work, count):
 
 
 def measure_ceilings(bench):
-    """FLOPs per second of a large product in bf16, bytes per second of a large
-    copy."""
+    """Returns FLOPs per second of a large product in bf16, and bytes per second of
+    a large copy."""
     size = 1024 if bench.quick else 8192
     a = torch.randn(size, size, device=bench.device, dtype=torch.bfloat16)
     b = torch.randn_like(a)
@@ -406,7 +407,7 @@ def measure_ceilings(bench):
 
 
 class Peer:
-    """Steps of PyTorch with fused AdamW and bf16 autocast."""
+    """Runs steps of PyTorch with fused AdamW and bf16 autocast."""
 
     def __init__(self, bench, model, compiled):
         self.bench = bench
@@ -437,13 +438,14 @@ class Peer:
 
 
 def count_warmup(seconds, quick):
-    """Steps until clocks have settled: so many take two seconds."""
+    """Returns the number of steps that take two seconds, after which clocks have
+    settled."""
     return 1 if quick else min(2000, max(20, int(2 / max(seconds, 1e-6))))
 
 
 def measure_rounds(bench, entry, seconds):
-    """Step times by contender, who take turns for so long, or once; those that
-    failed have none, and a row that says why."""
+    """Returns step times by contender. Contenders take turns for `seconds`, at least
+    once. A contender that fails has no times, and a row that says why."""
     bench.build(entry["model"])  # writes the program's weights
     peers = {}
 
@@ -472,12 +474,12 @@ def measure_rounds(bench, entry, seconds):
         start = time.monotonic()
         for name, run in list(contenders.items()):
             try:
-                # A few steps say how long one takes; the first are slow.
+                # A few steps give the time of one; the first are slow.
                 one = 0 if bench.quick else statistics.median(
                     times[name] or run(2, 3))
                 timed = run(count_warmup(one, bench.quick), count)
                 times[name] += timed
-                # Whatever happens to the next ones, this stays.
+                # This stays, whatever happens to the next contenders.
                 with open(bench.work / "speed.times.log", "a",
                           encoding="utf-8") as log:
                     print(json.dumps({"model": entry["model"],
@@ -488,7 +490,7 @@ def measure_rounds(bench, entry, seconds):
                 text = " ".join(str(error).split()).replace("|", "/")
                 row(entry["model"], name, text[-300:], *[""] * 6,
                     "FAIL" if name == "dtc" else "")
-        # The first compiles, and so takes longer than the next.
+        # The first round compiles, so it takes longer than the next.
         last = time.monotonic() - start
     return times
 
@@ -513,15 +515,16 @@ def time_program(bench, entry, seconds, peaks, copy):
 
 
 def speed(bench):
-    """Step times in bf16, AdamW, contenders in turn."""
+    """Compares step times in bf16 with AdamW. Contenders take turns."""
     product, copy = measure_ceilings(bench)
     name = (torch.cuda.get_device_name() if bench.device == "cuda" else
             "CPU, which is no measurement")
     print(f"\n{name}; PyTorch {torch.__version__}: a product of bf16 reaches "
           f"{product / 1e12:.0f} TFLOP/s, a copy {copy / 1e12:.2f} TB/s. MFU "
-          "is of the data sheet's 989.4 TFLOP/s, and of that product; of the "
-          "copy is what the plan of dtc moves in that time; ratios are to the "
-          "better of PyTorch's medians. A unit is a token or an image.")
+          "is relative to the data sheet's 989.4 TFLOP/s, 'of product' to the "
+          "measured product. 'of copy' compares the bytes that dtc's plan moves "
+          "with the copy. The ratio is the better of PyTorch's medians over the "
+          "contender's. A unit is a token or an image.")
     table("model", "", "median ms", "quartiles ms", "units/s", "MFU",
           "of product", "of copy", "ratio", "")
     entries = bench.select("speed")
@@ -539,11 +542,11 @@ MICROSECONDS = {"us": 1, "ms": 1e3, "s": 1e6}
 
 
 def products(bench):
-    """Each distinct product of a step, with its epilogue and without: then as a
-    plain product with a kernel behind it."""
-    print("\nTimes of single calls by --diagnose, in microseconds; a step makes "
-          "each so often. Without its epilogue a product is followed by a "
-          "kernel, or by another product that sums.")
+    """Times each distinct product of a step with its epilogue, and as a plain
+    product with a kernel behind it."""
+    print("\nTimes of single calls by --diagnose, in microseconds. 'a step' "
+          "counts the calls in a step. Without its epilogue, a kernel follows "
+          "the product, or another product that sums.")
     table("model", "product", "a step", "us", "us without epilogue", "TFLOP/s",
           "")
 
@@ -565,7 +568,7 @@ def products(bench):
             end = threading.Timer(max(1, bench.end - time.monotonic()),
                                   process.kill)
             end.start()
-            for line in process.stdout:  # rows that are there stay
+            for line in process.stdout:  # printed rows stay
                 log.write(line)
                 tried = TRIED.match(line)
                 if tried:
@@ -594,11 +597,11 @@ def main():
     parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
     parser.add_argument("--quick", action="store_true")
     args = parser.parse_args()
-    # Programs are ended with this.
+    # SIGTERM ends this script, and so its programs.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if args.device == "cuda" and not torch.cuda.is_available():
         sys.exit("found no GPU that PyTorch can use")
-    # fp32 is fp32: of convolutions PyTorch says tf32 by default.
+    # PyTorch uses tf32 for convolutions by default; the checks need fp32.
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
     parts[args.part](Bench(args.bundle.resolve(), args.work.resolve(), args))

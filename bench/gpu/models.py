@@ -1,5 +1,5 @@
-"""The models that bench/gpu compares: the same from a seed wherever they are
-built, with PyTorch and transformers alone."""
+"""The models that bench/gpu compares. A seed gives the same model on every machine,
+with only PyTorch and transformers."""
 
 from dataclasses import dataclass
 from typing import Callable
@@ -19,7 +19,7 @@ class Bench:
 
 
 class LanguageModel(nn.Module):
-    """A model of transformers, as a function from ids to logits."""
+    """Wraps a model of transformers as a function from ids to logits."""
 
     def __init__(self, model, use_cache=False):
         super().__init__()
@@ -31,7 +31,7 @@ class LanguageModel(nn.Module):
 
 
 class Classifier(nn.Module):
-    """A classifier of transformers, as a function from images to logits."""
+    """Wraps a classifier of transformers as a function from images to logits."""
 
     def __init__(self, model):
         super().__init__()
@@ -58,7 +58,7 @@ def make_llama():
 
 
 def make_bert():
-    """Token types are those of one sentence, a constant of the model."""
+    """BERT with the token types of one sentence, a constant of the model."""
     from transformers import BertConfig, BertForMaskedLM
     return LanguageModel(BertForMaskedLM(BertConfig(
         hidden_dropout_prob=0, attention_probs_dropout_prob=0,
@@ -72,7 +72,7 @@ def make_resnet():
 
 
 MODELS = {
-    # With the usual initial range of 0.02 attention hardly matters to a loss.
+    # With the usual initial range of 0.02 attention hardly affects the loss.
     "gpt2-tiny": Bench(lambda: make_gpt2(
         vocab_size=256, n_positions=128, n_embd=128, n_layer=4, n_head=4,
         initializer_range=0.1), rows=32, length=128, classes=256),
@@ -85,16 +85,16 @@ MODELS = {
 
 
 def build(name):
-    """The model with the weights that its seed gives, in training mode."""
+    """Builds the model with the weights of its seed, in training mode."""
     torch.manual_seed(0)
     return MODELS[name].make().train()
 
 
 def make_data(name, steps):
-    """Inputs by name, and labels, of so many steps, as NumPy arrays. Token i is
-    as frequent as 1 / (i + 1), by Zipf's law: the gradient of an embedding
-    table adds many rows to few of its own, as with texts. Every other token
-    follows from the one before, so that there is something to learn."""
+    """Returns inputs by name, and labels, for `steps` steps, as NumPy arrays. Token
+    i is as frequent as 1 / (i + 1), by Zipf's law: as with texts, the gradient of
+    an embedding table adds many rows to few rows of the table. Every other token
+    follows from the one before, so the model can learn it."""
     import numpy as np
     bench = MODELS[name]
     random = np.random.default_rng(0)
@@ -103,7 +103,7 @@ def make_data(name, steps):
         frequencies = 1 / np.arange(1, bench.classes + 1)
         edges = np.cumsum(frequencies / frequencies.sum())
         ids = np.searchsorted(edges, random.random((rows, bench.length + 1)))
-        # The neighbour's number is about as frequent.
+        # The neighbouring number is about as frequent.
         ids[:, 1::2] = (ids[:, :-1:2] ^ 1)[:, :ids[:, 1::2].shape[1]]
         ids = np.minimum(ids, bench.classes - 1).astype(np.int32)
         return {"input_ids": ids[:, :-1].copy()}, ids[:, 1:].copy()
@@ -113,7 +113,7 @@ def make_data(name, steps):
 
 
 def compute_loss(model, inputs, labels):
-    """Cross-entropy over all positions, in f32 as dtc has it, or in f64."""
+    """Returns the cross-entropy over all positions, in f32 as in dtc, or in f64."""
     logits = model(*inputs)
     logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
     return nn.functional.cross_entropy(logits.flatten(0, -2), labels.flatten())

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What a step of a GPT-2 of 12 layers puts on a GPU, by its plan: launches, calls
-of libraries, bytes that are moved, and the fewest that could be.
+"""Counts a step's work on a GPU for a GPT-2 of 12 layers, by its plan: launches,
+calls of libraries, bytes moved, and the fewest possible bytes.
 
 usage: plan_cost.py [MODEL.onnx] [--batch N] [--device NAME] [-- OPTION of dtc...]
 
-Without a model, transformers' GPT-2 is exported by tools/export.py, which needs
-PyTorch. dtc is on PATH; no GPU is needed.
+Without MODEL.onnx, tools/export.py exports transformers' GPT-2, which needs PyTorch.
+dtc must be on PATH. The script needs no GPU.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def read_report(model, arguments, precision, folder):
 
 
 def describe(precision, report):
-    """A row for each stage."""
+    """Returns a row for each stage."""
     for number, stage in enumerate(report["stages"]):
         work = stage["device"]
         moved = sum(work[f"{kind}_bytes"] for kind in

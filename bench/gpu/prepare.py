@@ -2,8 +2,8 @@
 
 usage: prepare.py FOLDER [--arch sm_90] [--models NAME,...]
 
-Needs what tools/export.py needs, transformers, and dtc on PATH. Programs have no
-weights: run.sh writes those of PyTorch's seed beside them.
+Needs the requirements of tools/export.py, transformers, and dtc on PATH. Programs
+have no weights: run.sh writes the weights of PyTorch's seed beside them.
 """
 
 import argparse
@@ -24,13 +24,13 @@ from export import export  # noqa: E402
 
 SGD_RATE = {"gpt2-tiny": 0.1, "gpt2-124m": 0.05, "llama-small": 0.05,
             "bert-base": 0.05, "resnet-50": 0.05}
-# Of gpt2-tiny, by --options.
+# The plans of gpt2-tiny.
 PLANS = ["--dp 2", "--tp 2", "--pp 2 --microbatches 4", "--dp 2 --zero 3",
          "--dp 2 --zero 3 --offload parameters"]
 
 
 def list_programs():
-    """What run.sh compares and times, the most important first."""
+    """Lists the programs that run.sh compares and times, the most important first."""
     for model in models.MODELS:
         for precision in ("fp32", "bf16"):
             yield dict(use="parity", model=model, precision=precision,
@@ -56,7 +56,7 @@ def export_model(name, path):
 
 
 def compile_program(entry, onnx, folder, arch, tensors):
-    """Whether dtc accepts it. Says so if not."""
+    """Compiles a program. Returns whether dtc accepts it, and prints a refusal."""
     plan = entry["plan"]
     entry["name"] = "-".join(filter(None, [
         entry["use"], entry["model"], entry["precision"],

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Packs what run.sh needs on a machine with a GPU: compiled programs, the scripts
-# and nothing else. Run it where dtc is built.
+# Packs the files that run.sh needs on a machine with a GPU: only compiled programs
+# and scripts. Run it on a machine with a build of dtc.
 #
 # usage: prepare.sh [ARCHIVE [OPTION of prepare.py...]]
 #
-# $PYTHON is a Python with PyTorch, transformers and what tools/export.py needs.
+# $PYTHON is a Python with PyTorch, transformers and the requirements of
+# tools/export.py.
 
 set -euo pipefail
 
@@ -24,7 +25,7 @@ if [ "$bytes" -gt "$limit" ]; then
   echo "error: $archive has $bytes bytes, expected at most $limit; leave out models with --models" >&2
   exit 1
 fi
-# Programs run with these versions of the machine's libraries, or later ones.
+# Programs need these versions of the machine's libraries, or later ones.
 needed=
 for library in GLIBC GCC; do
   needed+=" $(find "$work/bundle" -type f -perm -u+x ! -name '*.sh' -exec objdump -T {} + |

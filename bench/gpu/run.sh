@@ -2,17 +2,18 @@
 # Compares programs for GPUs with PyTorch on this machine's GPU, in less than
 # nine minutes; the output is Markdown. See bench/README.md.
 #
-# usage: run.sh [ARCHIVE]           of prepare.sh; without it, the folder of this
-#                                   script is the unpacked archive
+# usage: run.sh [ARCHIVE]           ARCHIVE is made by prepare.sh; without it, the
+#                                   folder of this script is the unpacked archive
 #
-# $DTC_BENCH_PARTS are the parts to run, $DTC_BENCH_LOGS a folder that gets the
-# result of each part and what programs printed as soon as the part has ended,
-# $DTC_BENCH_SECONDS how long all may take (530), $DTC_BENCH_LIBRARIES a folder of
-# libraries to use in place of PyTorch's.
+# $DTC_BENCH_PARTS      the parts to run
+# $DTC_BENCH_LOGS       a folder that gets the result and the programs' output of
+#                       each part as soon as the part has ended
+# $DTC_BENCH_SECONDS    the time limit of all parts (530)
+# $DTC_BENCH_LIBRARIES  a folder of libraries to use instead of PyTorch's
 #
-# Needs an NVIDIA GPU with its driver, cuBLASLt, cuDNN and NCCL where the loader
-# finds them, and a python3 ($PYTHON) with PyTorch and transformers. The last line
-# says how many checks passed; the exit status is 0 if all did.
+# Needs an NVIDIA GPU with its driver, cuBLASLt, cuDNN and NCCL in the loader's
+# folders, and a python3 ($PYTHON) with PyTorch and transformers. The last line
+# counts the checks that passed; the exit status is 0 if all did.
 
 set -uo pipefail
 
@@ -32,7 +33,7 @@ fi
 python=${PYTHON:-python3}
 export HF_HUB_OFFLINE=1 PYTHONUNBUFFERED=1 OMP_NUM_THREADS=${OMP_NUM_THREADS:-8}
 
-# The libraries that PyTorch brings come first: programs are compared with it.
+# PyTorch's own libraries come first, because programs are compared with it.
 libraries=${DTC_BENCH_LIBRARIES:-$(timeout 60 "$python" - <<'END'
 import importlib.util
 import pathlib
@@ -44,7 +45,7 @@ END
 export LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 
 # part NAME SECONDS: a part that fails or takes longer is a failed check. The last
-# ones have what is left of all. Its result is kept, whatever comes after it.
+# parts get the remaining time. The result of a part is kept, whatever follows.
 all=${DTC_BENCH_SECONDS:-530}
 part() {
   run_part "$@" | tee "$work/$1.md"
@@ -86,7 +87,7 @@ run_part() {
       speed) part speed 220 ;;
       products) part products 60 ;;
       sanitizer) part sanitizer 100 ;;
-      *) echo "| $name | is no part | FAIL |" ;;
+      *) echo "| $name | is not a part | FAIL |" ;;
     esac
   done
 } | tee "$work/output"
