@@ -1,7 +1,7 @@
-# NVIDIA's headers, for the runtime of programs for GPUs. DTC_CUDA is ON where
-# there are all of them; tools/setup.sh --cuda brings them into the build folder.
+# Finds NVIDIA's headers, for the runtime of GPU programs. DTC_CUDA is ON if all of
+# them exist; tools/setup.sh --cuda downloads them into the build folder.
 
-# NVIDIA's assembler: with it programs have machine code besides PTX.
+# NVIDIA's assembler: with it, programs have machine code in addition to PTX.
 find_program(DTC_PTXAS ptxas HINTS $ENV{CUDA_HOME}/bin
   PATHS ${PROJECT_SOURCE_DIR}/build/cuda/bin /usr/local/cuda/bin)
 mark_as_advanced(DTC_PTXAS)
@@ -23,7 +23,7 @@ if(DTC_CUDA)
     endif()
   endforeach()
   list(REMOVE_DUPLICATES DTC_CUDA_INCLUDE_DIRS)
-  # Attention is right from this version on.
+  # Earlier versions compute wrong attention.
   if(DTC_cudnn_INCLUDE_DIR)
     file(STRINGS ${DTC_cudnn_INCLUDE_DIR}/cudnn_version.h version REGEX "define CUDNN_(MAJOR|MINOR)")
     string(REGEX REPLACE ".*MAJOR ([0-9]+).*MINOR ([0-9]+).*" "\\1.\\2" version "${version}")

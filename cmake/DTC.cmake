@@ -1,7 +1,7 @@
-# Helpers shared by all folders: a compiler library, and TableGen'd headers.
+# Helpers for all folders: compiler libraries, generated headers, tests.
 
-# dtc_llvm_options(TARGET): exceptions are off as in LLVM, RTTI follows LLVM.
-# Executables are compiled as libraries are, so that all can share precompiled
+# dtc_llvm_options(TARGET): turns exceptions off as in LLVM; RTTI follows LLVM.
+# Executables have the options of libraries, so that all can share precompiled
 # headers.
 function(dtc_llvm_options name)
   target_compile_options(${name} PRIVATE -fno-exceptions -fPIC)
@@ -10,8 +10,8 @@ function(dtc_llvm_options name)
   endif()
 endfunction()
 
-# dtc_compiler_options(TARGET): what sources that read MLIR's headers need.
-# Generated headers are built before it.
+# dtc_compiler_options(TARGET): the options of sources that include MLIR's headers.
+# The build generates headers before it compiles TARGET.
 function(dtc_compiler_options name)
   add_dependencies(${name} DTCHeaders)
   dtc_llvm_options(${name})
@@ -63,8 +63,8 @@ macro(dtc_doc file output)
 endmacro()
 
 # dtc_add_test(NAME COMMAND ARGUMENTS... [PROCESSORS N] [TIMEOUT SECONDS]): a
-# test of ctest. The timeout is that of a release build. Of a sanitized build
-# the test comes before the one that looks for reports.
+# test of ctest. TIMEOUT is for a release build. In a sanitized build the test runs
+# before the test that looks for reports.
 function(dtc_add_test name)
   cmake_parse_arguments(ARG "" "PROCESSORS;TIMEOUT" "" ${ARGN})
   add_test(NAME ${name} COMMAND ${ARG_UNPARSED_ARGUMENTS})

@@ -1,13 +1,13 @@
-# What `cmake --install` copies (docs/Installation.md). Nothing of it names the
-# folder that it is installed to, so that this can be moved. The runtime's
-# archives are installed by lib/Runtime.
+# The files that `cmake --install` copies (docs/Installation.md). No file names the
+# installation folder, so the folder can be moved. lib/Runtime installs the
+# runtime's archives.
 include(CMakePackageConfigHelpers)
 
 find_program(HELP2MAN help2man REQUIRED)
 set(install_sources ${PROJECT_SOURCE_DIR}/cmake/install)
 
-# dtc_install_tool(NAME): an executable, its man page and its completion in bash
-# and zsh. Both say what its --help says.
+# dtc_install_tool(NAME): installs an executable, its man page and its completion in
+# bash and zsh. Both are made from its --help.
 function(dtc_install_tool name)
   install(TARGETS ${name} RUNTIME DESTINATION bin)
 
@@ -31,7 +31,8 @@ function(dtc_install_tool name)
     DESTINATION share/zsh/vendor-completions RENAME _${name})
 endfunction()
 
-# What generated code may call, and what an object file exports.
+# The functions that generated code may call, and the symbols that an object file
+# exports.
 install(FILES ${PROJECT_SOURCE_DIR}/include/dtc/Runtime/ABI.h
   ${PROJECT_SOURCE_DIR}/include/dtc/Runtime/DeviceABI.h
   DESTINATION include/dtc/Runtime)

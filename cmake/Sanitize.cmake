@@ -1,10 +1,10 @@
-# Sanitizers: those of clang's -fsanitize=. Programs that dtc links have the
-# runtime's, by libdtcrt.link. A finding ends the program.
+# Sanitizers of clang's -fsanitize=. Programs that dtc links have the runtime's
+# sanitizers, by libdtcrt.link. A finding ends the program.
 set(DTC_SANITIZE "" CACHE STRING "address,undefined or thread; none if empty")
 
 if(DTC_SANITIZE)
   set(DTC_SANITIZE_FLAGS -fsanitize=${DTC_SANITIZE} -fno-sanitize-recover=all)
-  # Options and suppressions come along with every executable.
+  # Every executable contains the options and suppressions.
   set(DTC_SANITIZE_DEFAULTS ${PROJECT_SOURCE_DIR}/cmake/SanitizerDefaults.cpp)
   set(DTC_SANITIZE_NEEDS -Wl,-u,__lsan_default_suppressions)
   add_library(DTCSanitizerDefaults STATIC ${DTC_SANITIZE_DEFAULTS})
@@ -18,8 +18,8 @@ if(DTC_FUZZ)
   list(APPEND DTC_SANITIZE_FLAGS -fsanitize=fuzzer-no-link)
 endif()
 
-# dtc_sanitize(): what is defined after it, in this folder and below, is
-# sanitized. Nothing happens without DTC_SANITIZE.
+# dtc_sanitize(): sanitizes all targets that follow, in this folder and below. It
+# does nothing without DTC_SANITIZE.
 macro(dtc_sanitize)
   if(DTC_SANITIZE)
     add_compile_options(${DTC_SANITIZE_FLAGS} -fno-omit-frame-pointer -gline-tables-only)
@@ -28,8 +28,8 @@ macro(dtc_sanitize)
   endif()
 endmacro()
 
-# dtc_sanitize_runtime(): the same for the folders of the runtime and of what
-# links it, where ThreadSanitizer sees nothing else.
+# dtc_sanitize_runtime(): the same for the folders of the runtime and of the targets
+# that link it. ThreadSanitizer is on only there.
 macro(dtc_sanitize_runtime)
   if(DTC_SANITIZE STREQUAL "thread")
     dtc_sanitize()

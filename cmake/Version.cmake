@@ -1,6 +1,6 @@
 # dtc-version: an object library with the version that tools and training
-# programs print. The number is the project's; a git checkout adds the commit
-# that the build folder was configured at.
+# programs print. The number is the project's. A git checkout adds the commit at
+# which the build folder was configured.
 
 set(version ${PROJECT_VERSION})
 find_package(Git QUIET)

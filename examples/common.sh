@@ -1,5 +1,5 @@
-# What the examples begin with: dtc of the build folder, of DTC_BIN or in PATH; a folder for what they write, or WORK; more ranks
-# than cores.
+# Common start of the examples: finds dtc in DTC_BIN, the build folder or PATH; makes a folder for the output, or uses WORK; allows
+# more ranks than cores.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 export PATH="${DTC_BIN:-$root/build/release/bin}:$PATH"
 command -v dtc >/dev/null || { echo "found no dtc in build/release/bin or PATH; see docs/Installation.md" >&2; exit 1; }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs, builds and runs all tests. --full adds the tests of every plan.
+# Installs dependencies, builds, and runs all tests. --full adds the tests of every plan.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

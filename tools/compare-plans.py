@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Compares the reports that two builds of dtc give for random plans.
+"""Compares the reports of two builds of dtc for random plans.
 
     tools/compare-plans.py BEFORE/bin/dtc AFTER/bin/dtc [--count 200] [--seed 0] [--without --precision]
 
-A refactoring changes no plan: memory, work and communication of each rank are
-what they were, and what one build refuses the other does, too. Prints what
-differs, with the command, and exits with 1 if anything does.
+A refactoring must not change a plan: memory, work and communication of each rank
+stay the same, and both builds refuse the same plans. Prints each difference with
+its command, and exits with 1 if there is one.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import subprocess
 import tempfile
 
 INPUTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "test", "Inputs")
-# Options that each model needs, and what it can be split by.
+# Required options of each model, its batch sizes and its values of --tp.
 MODELS = {
     "toy": (["--loss", "mse"], [32, 64], [1, 2]),
     "mlp-digits": ([], [32, 64], [1, 2]),
@@ -83,7 +83,7 @@ def flatten(value, path=""):
 
 
 def drop(options, unwanted):
-    """The plan without an option and its value, which a build does not have."""
+    """Removes an option and its value, which one of the builds lacks."""
     if unwanted not in options:
         return options
     at = options.index(unwanted)

@@ -13,7 +13,7 @@ mkdir -p build/demo
 build/release/bin/dtc test/Inputs/gpt2-tiny.onnx --dp 4 --pp 2 --batch 32 --microbatches 4 \
   --loss cross-entropy --optimizer adamw --report -o "$program"
 
-# More ranks than cores is fine for a demonstration.
+# A demonstration may run more ranks than cores.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 mpirun --oversubscribe -n 8 "$program" --data test/Inputs/gpt2-tiny.data --steps "${STEPS:-200}" --lr 1e-3 \
   --eval-every 50 --metrics build/demo/metrics.jsonl --save-weights build/demo/gpt2-tiny.safetensors

@@ -1,13 +1,12 @@
-"""Exports a PyTorch model for training with dtc, so that nothing is lost.
+"""Exports a PyTorch model for training with dtc, without loss of information.
 
     from export import export
     export(model, {"input_ids": ids}, "model.onnx")
 
-The model is exported as it trains: in training mode, with a batch of any size,
-no weight merged, transposed, folded or left out. The file says which tensors
-are parameters, which of these are trained (requires_grad), which are tied, which
-are buffers, and where gradients stop (detach, no_grad). Needs PyTorch and what
-torch.onnx.export needs (onnx, onnxscript).
+The export is in training mode, for a batch of any size. It does not merge,
+transpose, fold or omit a weight. The file records parameters, trained parameters
+(requires_grad), ties, buffers, and the places where gradients stop (detach,
+no_grad). Needs PyTorch and the requirements of torch.onnx.export (onnx, onnxscript).
 """
 
 import contextlib
@@ -20,7 +19,7 @@ import torch
 
 
 def describe_tensors(model):
-    """What dtc reads under "dtc.tensors" in the file's metadata."""
+    """Returns the entry "dtc.tensors" of the file's metadata, which dtc reads."""
     ties = {}
     for name, parameter in model.named_parameters(remove_duplicate=False):
         ties.setdefault(id(parameter), []).append(name)
@@ -34,15 +33,16 @@ def describe_tensors(model):
 
 
 def dynamic_batch(value):
-    """The first dimension of every tensor may have any size."""
+    """Lets the first dimension of every tensor have any size."""
     if isinstance(value, torch.Tensor):
         return {0: torch.export.Dim.AUTO} if value.dim() else None
     return None
 
 
 def read_own(program, model):
-    """What the model reads from a dict or list of its own, and torch.export takes
-    for constants, is read as what the state dict has."""
+    """Replaces constants by parameters and buffers. torch.export takes tensors that
+    the model keeps in a dict or list for constants, even if they are in the state
+    dict."""
     def place(tensor):
         return tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype
     own = {place(tensor): name for name, tensor in
@@ -62,10 +62,10 @@ def read_own(program, model):
 
 @contextlib.contextmanager
 def set_up_hugging_face(model):
-    """Models of transformers return keys and values to generate with
-    (use_cache), and choose by the machine how experts are computed. Meanwhile
-    they return none, and compute all experts of a token at once, which is what
-    an ONNX file can say."""
+    """Adapts models of transformers to ONNX for the time of the export. It turns off
+    use_cache, so that they do not return keys and values for generation. It makes
+    them compute all experts of a token at once, because ONNX cannot express the
+    choice of the machine."""
     modules = list(model.modules()) if isinstance(model, torch.nn.Module) else []
     configs = {id(module.config): module.config for module in modules
                if getattr(getattr(module, "config", None), "use_cache", False)}
@@ -86,8 +86,8 @@ def set_up_hugging_face(model):
 
 
 def capture(model, *args, export=torch.export.export, **options):
-    """torch.export.export, after which results of no_grad are detached: an ONNX
-    file says what is detached only."""
+    """Calls torch.export.export and then detaches results of no_grad, because an
+    ONNX file records only detach."""
     program = export(model, *args, **options)
     if isinstance(model, torch.nn.Module):
         read_own(program, model)
@@ -112,18 +112,18 @@ def capture(model, *args, export=torch.export.export, **options):
 
 
 def apply(function, *args, **options):
-    """torch.autograd.Function.apply, with a warning if a model calls it."""
+    """Calls torch.autograd.Function.apply, with a warning if a model uses it."""
     if not function.__module__.startswith("torch."):
         warnings.warn(
-            f"{function.__qualname__} has a gradient of its own, which no ONNX "
-            "file has: dtc trains with the gradient of what its forward computes."
-            " Where these differ, write it with detach()", stacklevel=2)
+            f"{function.__qualname__} defines its own gradient, which an ONNX file "
+            "cannot hold: dtc trains with the gradient of its forward function. "
+            "If these differ, express the gradient with detach()", stacklevel=2)
     return super(torch.autograd.Function, function).apply(*args, **options)
 
 
 def stop_gradients(model):
-    """Makes the Identity of each detach dtc.StopGradient, which no optimizer
-    drops. Returns whether there is one."""
+    """Replaces the Identity of each detach by dtc.StopGradient, which no optimizer
+    removes. Returns whether there is one."""
     stops = [node for node in model.graph if node.op_type == "Identity" and
              "aten.detach" in node.metadata_props.get("pkg.torch.onnx.fx_node", "")]
     for node in stops:
@@ -132,7 +132,7 @@ def stop_gradients(model):
 
 
 def define_stop_gradient(model):
-    """As an Identity, for all programs but dtc."""
+    """Defines dtc.StopGradient as an Identity, for all programs but dtc."""
     from onnxscript import ir
     x = ir.Value(name="x")
     identity = ir.node("Identity", [x])
@@ -144,8 +144,8 @@ def define_stop_gradient(model):
 
 
 def separate_names(model, names):
-    """Gives results of ops, which the exporter calls after them (`mul`), other
-    names than the state dict has."""
+    """Renames results of ops whose names are also in the state dict. The exporter
+    names results after their ops (`mul`)."""
     values = [value for node in model.graph.all_nodes() for value in node.outputs]
     taken = set(names).union(
         model.graph.initializers,
@@ -160,8 +160,8 @@ def separate_names(model, names):
 
 
 def splits_unknown(node):
-    """Whether the node makes parts of a dimension whose size the file does not
-    say, at which the optimizer fails."""
+    """Returns whether the node splits a dimension of unknown size. The optimizer
+    fails at such nodes."""
     if node.op_type != "SplitToSequence":
         return False
     axis, shape = node.attributes.get("axis"), node.inputs[0].shape
@@ -169,9 +169,10 @@ def splits_unknown(node):
 
 
 def simplify(model, names):
-    """Computes what depends on constants alone. Tensors of the state dict are
-    inputs meanwhile, so that none is taken for a constant. The optimizer's
-    rewriting is not for training: it drops `+ 1e-9` as if that were a zero."""
+    """Folds values that depend on constants alone. Meanwhile tensors of the state
+    dict are inputs, so that the optimizer does not take them for constants. It does
+    not run the optimizer's rewriting, which is wrong for training: it drops `+ 1e-9`
+    as if that were a zero."""
     from onnxscript import optimizer
     graph = model.graph
     tensors = {}
@@ -199,8 +200,8 @@ def simplify(model, names):
 
 
 def add_unused(graph, model, ties):
-    """Adds what the state dict has and the graph does not read, but for counts
-    of batches, which would be wrong after training."""
+    """Adds tensors of the state dict that the graph does not read, except counts of
+    batches, which would be wrong after training."""
     from onnx_ir.tensor_adapters import TorchTensor
     from onnxscript import ir
     used = set(graph.initializers)
@@ -216,9 +217,10 @@ def add_unused(graph, model, ties):
 
 def export(model, inputs, path, fixed_batch=False):
     """Writes `model` to the ONNX file `path`. `inputs` is a dict of the
-    arguments of forward by name, or a tuple of them; of tensors the first
-    dimension is the batch, with two samples or more. It may have any size later;
-    with `fixed_batch`, for models that PyTorch exports for one only, it stays."""
+    arguments of forward by name, or a tuple of them. The first dimension of each
+    tensor is the batch, with two samples or more. The exported batch may have any
+    size. `fixed_batch` keeps its size, for models that PyTorch can export only for
+    one size."""
     if isinstance(inputs, torch.Tensor):
         inputs = (inputs,)
     was_training = model.training
@@ -245,7 +247,7 @@ def export(model, inputs, path, fixed_batch=False):
     finally:
         model.train(was_training)
         for name, buffer in model.named_buffers():
-            buffer.copy_(buffers[name])  # of batch norms, which tracing moves
+            buffer.copy_(buffers[name])  # tracing changes those of batch norms
     tensors = describe_tensors(model)
     names = set(model.state_dict(keep_vars=True)) | set(tensors["buffers"])
     for value in program.model.graph.inputs:

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Formats all C++ sources; with --check, says which are not formatted.
+# Formats all C++ sources. --check lists the sources that are not formatted.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

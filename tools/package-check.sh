@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# usage: tools/package-check.sh [FILE.deb]: installs the Debian package in a clean Debian 12, compiles and trains the README's
-# example there with nothing but what the package depends on, removes it, and looks for what is left. Without FILE.deb,
-# `cpack -G DEB` makes one in build/release, which must be built.
+# usage: tools/package-check.sh [FILE.deb]
 #
-# Needs root, debootstrap, and sources of apt with Debian 12 and its security updates; these are used inside, too. Takes about
-# 3 GB in ROOT (default: a temporary folder, removed at the end; one that is named is kept and used again) and some minutes.
+# Installs the Debian package in a clean Debian 12 with only its dependencies. Compiles and trains the README's example there. Then
+# removes the package and looks for remaining files. Without FILE.deb, `cpack -G DEB` makes one in build/release, which must be built.
+#
+# Needs root, debootstrap, and apt sources with Debian 12 and its security updates; the clean system uses them, too. Takes some
+# minutes and about 3 GB in ROOT. The default is a temporary folder, which the script removes at the end. The script keeps a folder
+# that the caller names, and uses it again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,7 +23,7 @@ fi
 echo "== $package"
 dpkg-deb --field "$package" Version Depends Suggests Conflicts Installed-Size
 
-# Files of apt that name Debian's archive.
+# The apt sources that name Debian's archive.
 mapfile -t sources < <(grep -lE '/debian(-security)?/?( |$)' /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null)
 [ ${#sources[@]} -gt 0 ] || fail "found no source of apt with Debian's archive"
 mirror=$(grep -ohE 'https?://[^ ]*/debian/?( |$)' "${sources[@]}" | head -1 | tr -d ' ')
@@ -57,14 +59,14 @@ inside() {
   chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive \
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1 "$@"
 }
-# Without what apt and dpkg keep for themselves, and caches that are made of what is there.
+# Excludes the state of apt and dpkg, and generated caches.
 list_files() {
   (cd "$root" && find . -xdev \( -path ./proc -o -path ./sys -o -path ./dev -o -path ./tmp -o -path ./root/example -o -path ./var/cache \
     -o -path ./var/log -o -path './var/lib/apt' -o -path './var/lib/dpkg' \) -prune -o -print | sort)
 }
 
 inside apt-get update -qq
-# What dtc depends on stays, so that what it leaves itself can be told.
+# The dependencies stay installed, so that only files of the package itself can remain.
 mapfile -t depends < <(dpkg-deb --field "$package" Depends | tr ',' '\n' | sed -E 's/^ *//; s/ *\|.*//; s/ *\(.*//' | sort -u)
 echo "== installing ${depends[*]}"
 inside apt-get install -y -qq --no-install-recommends "${depends[@]}" >/dev/null

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Installs everything that building, testing and running dtc needs on Debian 12. Safe to run again: it returns at once when
+# Installs all dependencies for building, testing and running dtc on Debian 12. It is safe to run again: it returns at once if
 # nothing is missing.
 #
-# --cuda: brings what programs for NVIDIA GPUs are built with, too: headers of CUDA, cuBLASLt, cuDNN and NCCL, and ptxas, from
-# PyPI into build/cuda. Not needed where a CUDA toolkit is installed.
+# --cuda also downloads the build dependencies of programs for NVIDIA GPUs from PyPI into build/cuda: ptxas, and the headers of CUDA,
+# cuBLASLt, cuDNN and NCCL. A machine with a CUDA toolkit does not need it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,7 +15,7 @@ packages=(
   nlohmann-json3-dev libcli11-dev libgtest-dev libboost-context-dev iproute2 procps
   libturbojpeg0-dev libpng-dev zlib1g-dev libpcre2-dev
 )
-# Of one release of CUDA: headers, then the assembler.
+# All are of one CUDA release: headers, then the assembler.
 wheels=(
   nvidia-cuda-runtime==13.0.96 nvidia-cuda-crt==13.0.88 nvidia-cublas==13.1.0.3 nvidia-cudnn-cu13==9.19.0.56
   nvidia-nccl-cu13==2.28.9 nvidia-cuda-nvcc==13.0.88
@@ -44,8 +44,8 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 
 [ -n "$cuda" ] && [ ! -e "$cuda/complete" ] || exit 0
-# The folder is whole or not there: libraries of the wheels, most of their size, are left out.
-echo "setup.sh: bringing ${wheels[*]} into $cuda"
+# The folder is complete or absent. It omits the libraries of the wheels, which are most of their size.
+echo "setup.sh: downloading ${wheels[*]} into $cuda"
 mkdir -p build
 new=$(mktemp -d build/cuda-XXXXXX)
 trap 'rm -rf "$new"' EXIT

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Checks sources as .clang-tidy says, with the compile commands and the precompiled headers of a finished build/release. Without
-# arguments: what differs from BASE (main, origin/main or the commit before); of a header that differs, the first source that
-# includes it. --all: everything, which takes about half an hour of one core.
+# Runs the checks of .clang-tidy with the compile commands and the precompiled headers of a finished build/release. Without
+# arguments, it checks the sources that differ from BASE (main, origin/main or the commit before). For a header that differs, it
+# checks the first source that includes the header. --all checks everything, in about half an hour of one core.
 #
 # usage: [BASE=COMMIT] tools/tidy.sh [--all | FILE...]
 set -euo pipefail
@@ -13,11 +13,11 @@ folders=(lib python-free-frontend tools unittests test bench)
 changed() {
   local base=${BASE:-} name
   for name in main origin/main HEAD~1; do
-    # On main itself, the commit before is the base.
+    # On main itself, the base is the commit before.
     [ -n "$base" ] || base=$(git merge-base HEAD "$name" 2>/dev/null | grep -v "$(git rev-parse HEAD)" || true)
   done
   if [ -z "$base" ]; then
-    echo "tidy.sh: found no earlier commit to compare with, so nothing is checked; name one with BASE=COMMIT, or use --all" >&2
+    echo "tidy.sh: found no earlier commit to compare with, so it checks nothing; name one with BASE=COMMIT, or use --all" >&2
     return
   fi
   git diff --name-only --diff-filter=d "$base" -- '*.cpp' '*.h'
@@ -31,7 +31,7 @@ case "${1:-}" in
   *) files=("$@") ;;
 esac
 
-# Sources that the build compiles, each once.
+# Each source that the build compiles, once.
 sources=()
 for file in "${files[@]}"; do
   if [[ $file == *.h ]]; then

@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# usage: man-page.sh TOOL VERSION PAGE: writes the man page of a tool, which is what its --help says, with that of its
-# subcommands. help2man, of which HELP2MAN may say where it is, makes a page of text in GNU's form.
+# usage: man-page.sh TOOL VERSION PAGE: writes the man page of a tool from its --help and from the --help of its subcommands.
+# help2man makes a page from text in GNU's form. HELP2MAN may give its path.
 set -euo pipefail
 tool=$1 version=$2 page=$3
 name=$(basename "$tool")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# LLVM's parser prints OVERVIEW, USAGE, OPTIONS and `--name=<N>   - text`. Indented lines in front of the usage are examples:
-# each a paragraph, or they would run together.
+# LLVM's parser prints OVERVIEW, USAGE, OPTIONS and `--name=<N>   - text`. Indented lines before the usage are examples. Each
+# becomes a paragraph; otherwise they would run together.
 normalize() {
   sed -E \
     -e "s/^(OVERVIEW|SUBCOMMAND '.*'): //" -e 's/^USAGE:/Usage:/' -e '/^OPTIONS:$/d' -e '/^  Type "/d' \
     -e 's/^( +[-=a-z][^ ]*( <[^>]*>)?) +- +/\1  /' -e '1,/^Usage:/s/^(  .*)/\1\n/'
 }
-# Lower-case words at the left of the section of subcommands.
+# The subcommands: lower-case words at the left of their section.
 subcommands() {
   sed -nE '/^subcommands:/I,/^[^ ]/s/^  ([a-z][a-z0-9-]*) .*/\1/p' "$work/tool"
 }

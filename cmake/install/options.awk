@@ -1,5 +1,5 @@
-# Reads the --help of a tool, as the parsers of LLVM and CLI11 print it. Writes a line for each subcommand and option: its name,
-# the values that it takes, and what is said of it, between tabs.
+# Reads the --help of a tool, in the forms that the parsers of LLVM and CLI11 print. Writes a line for each subcommand and option:
+# its name, its values and its description, with tabs between them. No apostrophes here: completions embed this file in quotes.
 function flush() {
   if (name != "")
     print name "\t" values "\t" text
@@ -27,7 +27,7 @@ function flush() {
   text = substr(text, RLENGTH > 0 ? RLENGTH + 1 : 1)
   sub(/^ +/, "", text)
   sub(/^- +/, "", text)
-  # CLI11 puts what it checks between values and text.
+  # CLI11 prints its checks between values and text.
   sub(/^in \[[^]]*\] */, "", text)
   sub(/^REQUIRED */, "", text)
   next
@@ -49,7 +49,7 @@ in_commands && /^  [a-z]/ {
   flush()
   next
 }
-# CLI11 begins the text in the next line when the name is long.
+# CLI11 begins the text in the next line if the name is long.
 /^ +[^ ]/ && name != "" && text == "" {
   text = $0
   sub(/^ +/, "", text)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A convolutional network learns handwritten digits by epochs. The weights of the most accurate evaluation are kept, evaluated
-# again, and used to predict a class for each validation sample. The weights are those that PyTorch loads.
+# A convolutional network learns handwritten digits by epochs. The program keeps the weights of the most accurate evaluation. A
+# second run evaluates them and predicts a class for each validation sample. PyTorch can load the weights.
 set -euo pipefail
 . "$(dirname "$0")/../common.sh"
 data=$inputs/convnet-digits.data

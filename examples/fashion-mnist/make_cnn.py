@@ -2,8 +2,8 @@
 
 usage: make_cnn.py
 
-Needs torch and onnx. 30 000 parameters, as PyTorch initializes them under
-seed 0.
+Needs torch and onnx. The model has 30 000 parameters. PyTorch initializes them
+under seed 0.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A GPT-2 of four layers over bytes learns the text of Moby Dick: two stages on two ranks. Then the model goes on from the
-# weights that it saved, on two ranks that share the batch, with its embedding frozen.
+# A GPT-2 of four layers over bytes learns the text of Moby Dick: two stages on two ranks. Then a second program starts from the
+# saved weights and fine-tunes them on two data-parallel ranks, with a frozen embedding.
 set -euo pipefail
 . "$(dirname "$0")/../common.sh"
 steps=${STEPS:-200}

@@ -1,5 +1,5 @@
-# usage: bash complete.bash FILE WORD...: what the completion in FILE offers for the last of these words, one per line. `--name=value`
-# is three words, as in bash.
+# usage: bash complete.bash FILE WORD...: prints the completions by FILE of the last word, one per line. `--name=value` is three
+# words, as in bash.
 . "$1"
 shift
 COMP_WORDS=("$@")

@@ -1,5 +1,5 @@
 # usage: zsh -f complete.zsh FOLDER LINE...: types each line and a tab into a zsh that finds completions in FOLDER, and prints the
-# line as zsh has completed it.
+# completed line.
 zmodload zsh/zpty
 export COLUMNS=200 TERM=dumb
 zpty shell zsh -f -i
@@ -7,7 +7,7 @@ zpty -w shell "PS1= PS2= RPS1=; unsetopt zle_bracketed_paste 2>/dev/null; fpath=
 zpty -w shell 'autoload -Uz compinit; compinit -u -D; show() { print -r -- "<$BUFFER>"; BUFFER=; zle accept-line }'
 zpty -w shell 'zle -N show; bindkey "^X" show; print rea""dy'
 shift
-until_matches() { # PATTERN: reads what the shell writes, for 20 seconds at most
+until_matches() { # PATTERN: reads the output of the shell, for 20 seconds at most
   local part
   seen=
   repeat 400; do

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# usage: dtc-data-outputs.sh TOKENIZER DIRECTORY: whatever ends dtc-data, there is the old folder or a whole new one, and
-# nothing else. Prints what is not so.
+# usage: dtc-data-outputs.sh TOKENIZER DIRECTORY: ends dtc-data in many ways. Afterwards there must be the old folder or a
+# complete new one, and nothing else. Prints violations.
 set -uo pipefail
 tokenizer=$1
 rm -rf "$2" && mkdir -p "$2/out" && cd "$2" || exit 1
 
 bad() { echo "wrong: $*"; }
-# check AFTER_WHAT: the old folder is there, and nothing beside it; one line is in the log.
+# check AFTER_WHAT: checks that there is only the old folder, and one line in the log.
 check() {
   [ "$(ls -A out)" = data ] || bad "$1 leaves" $(ls -A out)
   [ "$(ls -A out/data)" = mine.npy ] || bad "$1 changes the old folder"
@@ -15,7 +15,7 @@ check() {
 mkdir out/data
 touch out/data/mine.npy
 
-# Signals while a text is tokenized, which takes minutes.
+# Signals during the tokenization of a text, which takes minutes.
 seq 12000000 >long
 for signal in INT:130 TERM:143 HUP:129; do
   timeout --preserve-status -k 10 -s "${signal%:*}" 1.5 dtc-data text long --tokenizer "$tokenizer" -o out/data --force >log 2>&1
@@ -24,7 +24,7 @@ for signal in INT:130 TERM:143 HUP:129; do
   grep -q '^dtc-data: error: stopped by a signal$' log || bad "SIG${signal%:*}: $(cat log)"
   check "SIG${signal%:*}"
 done
-# nohup ignores SIGHUP, and so does dtc-data then.
+# Under nohup, dtc-data ignores SIGHUP.
 (trap '' HUP; exec dtc-data text long --tokenizer "$tokenizer" -o out/data --force) >log 2>&1 &
 sleep 1
 kill -HUP $!
@@ -35,7 +35,7 @@ status=$?
 [ $status = 143 ] || bad "SIGHUP that is ignored ends dtc-data with status $status"
 check "SIGHUP that is ignored"
 
-# No room.
+# A full disk.
 head -c 100000 long >text
 (ulimit -f 32; dtc-data text text -o out/data --force >log 2>&1)
 status=$?

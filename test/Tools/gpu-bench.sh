@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# bench/gpu/run.sh, with a Python that pretends to check: results of parts are kept
-# whatever the next ones do, and the call ends in time.
+# Runs bench/gpu/run.sh with a fake Python. The script must keep the results of each
+# part, whatever happens in the next ones, and end in time.
 #
 # usage: gpu-bench.sh WORKDIR
 
@@ -12,7 +12,7 @@ rm -rf "$work"
 mkdir -p "$work/bundle"
 cp "$source/bench/gpu/run.sh" "$work/bundle"
 
-# python check.py PART ...: one part passes, one fails, one hangs, and so does a
+# python check.py PART ...: one part passes, one fails, one hangs together with a
 # program that it has started.
 cat >"$work/python" <<'END'
 #!/usr/bin/env bash

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# usage: inputs.sh INPUTS DIRECTORY: no file that the compiler is given makes it wait or crash. Prints what is not so.
+# usage: inputs.sh INPUTS DIRECTORY: checks that no input file makes the compiler wait or crash. Prints violations.
 set -uo pipefail
 inputs=$1
 rm -rf "$2" && mkdir -p "$2" && cd "$2" || exit 1
 model=$inputs/mlp-digits.onnx
 
-# Runs dtc, which must say EXPECTED in one line and fail.
+# Runs dtc, which must print EXPECTED in one line and fail.
 refuse() { # EXPECTED ARGUMENTS...
   local expected=$1
   shift
@@ -29,8 +29,8 @@ for kind in "pipe:a pipe" "folder:a folder" "/dev/zero:a device"; do
   refuse "$what" "$model" --batch 4 --class-weights x.npy
 done
 
-# Data of a model, which may be no pipe, nor a link out of its folder; a model and data that are both links to files of
-# one folder, as in a cache, are beside each other.
+# Data of a model must not be a pipe, nor a link out of its folder. A model and data that are both links to files of one folder,
+# as in a cache, are valid.
 mkdir model elsewhere
 dtc-make-model external -o model/m.onnx
 data=$(cd model && echo *.bin)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# usage: outputs.sh MODEL DIRECTORY: whatever happens to a compilation, there is the old output or a whole new one, and
-# nothing else. Prints what is not so.
+# usage: outputs.sh MODEL DIRECTORY: ends compilations in many ways. Afterwards there must be the old output or a complete new one,
+# and nothing else. Prints violations.
 set -uo pipefail
 model=$1
 rm -rf "$2" && mkdir -p "$2" && cd "$2" || exit 1
@@ -10,7 +10,7 @@ export TMPDIR=$PWD/tmp
 compile=(dtc "$model" --batch 32)
 bad() { echo "wrong: $*"; }
 
-# What is in out/ besides the program, and in $TMPDIR.
+# Checks for other files in out/, and in $TMPDIR.
 check_leftovers() { # AFTER_WHAT PROGRAM
   local left
   left=$(ls -A tmp; ls -A out | grep -vx "$2")
@@ -22,7 +22,7 @@ check_leftovers() { # AFTER_WHAT PROGRAM
 cp out/t whole
 ./whole --help > help 2>&1 || bad "a program does not start"
 
-# Old, or new and whole; $1 says after what.
+# Checks that the output is old, or new and complete; $1 names the event.
 check_program() {
   cmp -s out/t old || cmp -s out/t whole || bad "$1: the program is neither the old nor the new one"
   check_leftovers "$1" t
@@ -31,7 +31,7 @@ check_program() {
 echo old > old
 cp old out/t
 
-# Files of the user's, beside the program.
+# Files of the user beside the program.
 echo weights > out/t.safetensors; echo object > out/t.o
 "${compile[@]}" -o out/t || bad "compilation failed"
 [ "$(cat out/t.safetensors out/t.o)" = "$(printf 'weights\nobject')" ] || bad "files beside the program are overwritten"
@@ -51,7 +51,7 @@ done
 [ "${PIPESTATUS[0]}" = 74 ] || bad "a closed pipe is no error"
 check_program "a closed pipe"
 
-# Not what nohup started.
+# A compilation under nohup continues.
 nohup "${compile[@]}" -o out/t > log 2>&1 & pid=$!
 sleep 0.2
 kill -HUP $pid
@@ -59,7 +59,7 @@ wait $pid || bad "a hangup ends what nohup started: $(cat log)"
 cmp -s out/t whole || bad "what nohup started writes no program"
 check_program "nohup"
 
-# A linker that goes on after its driver is dead.
+# A linker that continues after its driver is dead.
 mkdir bin
 cat > bin/clang++-22 <<'END'
 #!/bin/sh
@@ -78,7 +78,7 @@ sleep 3
 cmp -s out/t old || bad "a dead compilation's linker writes the program"
 check_leftovers "a signal while linking" t
 
-# SIGKILL leaves files, which the next compilation removes; not those of one that runs.
+# SIGKILL leaves files. The next compilation removes them, but keeps files of a running one.
 printf '#!/bin/sh\ntouch linking\nexec sleep 20\n' > bin/clang++-22
 start_linking() { # sets pid, when the linker runs
   rm -f linking
@@ -104,7 +104,7 @@ PATH=$PWD/bin:$PATH "${compile[@]}" -o out/t 2> log && bad "a failed link is no 
 grep -q "^dtc: error: linking out/t failed: .* exited with code 3 (no such symbol)$" log || bad "a failed link: $(cat log)"
 check_program "a failed link"
 
-# No room: for the weights, for the object, for the program.
+# A full disk: for the weights, for the object, for the program.
 for limit in 0 1 64 1000; do
   (ulimit -f $limit; "${compile[@]}" -o out/t 2>&1) | grep -v ": note: " > log
   [ "${PIPESTATUS[0]}" = 1 ] || bad "a limit of $limit KiB is no error"
@@ -124,7 +124,7 @@ if mkdir small && mount -t tmpfs -o size=1m tmpfs small 2> /dev/null; then
   umount small
 fi
 
-# Three at once, each time with all their outputs.
+# Three compilations at once, each time with all their outputs.
 for _ in 1 2; do
   for _ in 1 2 3; do
     "${compile[@]}" --weights external -o out/t --report-json out/r --timeline out/s.json --graph out/g.svg --dump-dir out/d &
@@ -135,16 +135,16 @@ for _ in 1 2; do
   [ -z "$left" ] || bad "three compilations leave" $left
 done
 
-# A new file has the permissions that a linker and a shell give.
+# A new file has the permissions that a linker and a shell would give it.
 rm -rf out/*
 (umask 027; "${compile[@]}" -o out/t --report-json out/r)
 [ "$(stat -c %a out/t out/r | tr '\n' ' ')" = "750 640 " ] || bad "permissions are $(stat -c %a out/t out/r)"
-# What is read-only stays, but for root, who may write it.
+# A read-only file stays, except for root, who may write it.
 chmod 444 out/r
 "${compile[@]}" --stop-after=schedule --report-json out/r 2> log
 [ "$(id -u)" = 0 ] || grep -q "^dtc: error: cannot write 'out/r': Permission denied$" log || bad "a read-only file: $(cat log)"
 
-# Names that an assembler or a linker reads otherwise.
+# Names with a special meaning for an assembler or a linker.
 odd="out/it's \"a\" \\b @c -d,e"
 "${compile[@]}" -o "$odd" && "./$odd" --data synthetic --steps 1 > log 2>&1 || bad "odd names: $(cat log)"
 mkdir @folder
@@ -152,7 +152,7 @@ mkdir @folder
 long=out/$(printf 'x%.0s' $(seq 250))
 "${compile[@]}" -o "$long" || bad "long names"
 
-# A link stays one, and what it names is written, also if that is not there.
+# A link stays one, and dtc writes the file that it names, even if the file does not exist.
 rm -rf out/*
 mkdir disk
 ln -s ../disk/program out/t

@@ -1,7 +1,7 @@
-//===- Converters.h - what dtc-data reads -----------------------*- C++ -*-===//
+//===- Converters.h - the formats of dtc-data -------------------*- C++ -*-===//
 //
-// Each converter fills a folder, and returns what it wrote as lines for people.
-// They throw an Error on input that is not as its format says.
+// Each converter fills a folder, and returns a summary for people. It throws an
+// Error on input that violates its format.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,14 +19,14 @@ struct Settings {
   std::string input = "input", labels = "labels";
   std::optional<double> valid; ///< part of the samples
   uint64_t seed = 0;
-  int64_t height = 0, width = 0; ///< of images; 0: as they are
+  int64_t height = 0, width = 0; ///< of images; 0: unchanged
   int channels = 3;              ///< of `images`
   bool coarse = false;           ///< labels of CIFAR-100
   std::string tokenizer, endOfText;
   std::string label; ///< column
   bool regression = false;
-  bool noHeader = false; ///< of a CSV: columns are called by their numbers
-  std::string like;      ///< a folder of a former conversion; empty: none
+  bool noHeader = false; ///< of a CSV: columns are named by their numbers
+  std::string like;      ///< a folder of an earlier conversion; empty: none
 };
 
 /// idx files of MNIST (yann.lecun.com/exdb/mnist), plain or gzip.

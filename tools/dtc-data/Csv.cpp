@@ -27,7 +27,7 @@ public:
 
   /// The next record, or false at the end. Fields are valid until the next.
   bool next(std::vector<std::string> &fields);
-  /// Where the last record started, from 1.
+  /// The line of the last record's start, from 1.
   int64_t line() const { return recordLine; }
 
 private:
@@ -121,13 +121,13 @@ static bool isWhole(const std::string &text) {
 
 namespace {
 
-/// What the first reading of the file finds.
+/// The results of the first pass over the file.
 struct Table {
   std::vector<std::string> header;
   size_t label = 0;            ///< column
   std::vector<size_t> columns; ///< of the input, in its order
   int64_t rows = 0;
-  /// By what the label column has; none with --regression.
+  /// The classes of the label column; none with --regression.
   std::map<std::string, int32_t> classes;
   int32_t classCount = 0;          ///< one above the highest number
   std::optional<Names> classNames; ///< unless all are whole numbers
@@ -172,8 +172,8 @@ static void chooseColumns(Table &table, const std::string &path,
   for (size_t i : table.columns) {
     size_t &place = columns[names.find(table.header[i], path)];
     if (place != none)
-      fail("'%s' has column '%s' twice, expected names by which columns can be "
-           "told apart, for --like",
+      fail("'%s' has column '%s' twice, expected unique names of columns for "
+           "--like",
            path.c_str(), table.header[i].c_str());
     place = i;
   }
@@ -184,8 +184,8 @@ static void chooseColumns(Table &table, const std::string &path,
   table.columns = columns;
 }
 
-/// The highest label of a former conversion without names of classes, which
-/// wrote whole numbers.
+/// The highest label of an earlier conversion that wrote whole numbers, without
+/// names of classes.
 static int32_t highestLabel(const Settings &settings) {
   int32_t highest = 0;
   for (const char *part : {"/", "/valid/"}) {
@@ -204,8 +204,8 @@ static int32_t highestLabel(const Settings &settings) {
   return highest;
 }
 
-/// Classes that are whole numbers are that number. Others are numbered in the
-/// order of their names, or as in a former conversion.
+/// A class that is a whole number keeps it. Other classes get numbers in the
+/// order of their names, or those of an earlier conversion.
 static void numberClasses(Table &table, const std::string &path,
                           const Settings &settings) {
   std::string former = settings.like + "/classes.txt";
@@ -254,7 +254,7 @@ static Table examine(const std::string &path, std::string_view text,
     fail("'%s' is empty, expected %s", path.c_str(),
          settings.noHeader ? "rows" : "a header");
   std::vector<std::string> fields = table.header;
-  if (settings.noHeader) // columns are called by their numbers
+  if (settings.noHeader) // columns are named by their numbers
     for (size_t i = 0; i < table.header.size(); ++i)
       table.header[i] = std::to_string(i);
   chooseColumns(table, path, settings);

@@ -124,7 +124,7 @@ std::string dtc::data::convertIdx(const Settings &settings,
                                   const OutputFolder &folder) {
   ImageWriter writer(settings, folder);
   convertPart(settings.sources[0], "train", writer, settings, false);
-  // The test set is what is evaluated, unless a part is held out for that.
+  // The test set is for evaluation, unless --valid holds out a part for it.
   if (!settings.valid)
     convertPart(settings.sources[0], "t10k", writer, settings, true);
   return writer.finish();

@@ -49,7 +49,7 @@ static Image readPng(const std::string &path, std::string_view bytes) {
     fail("'%s' has %u x %u pixels, expected at most %lld x %lld", path.c_str(),
          header.height, header.width, (long long)largestSide,
          (long long)largestSide);
-  // With its opacity, which is dropped: without, libpng would mix in a
+  // Reads the opacity, which is then dropped: otherwise libpng would mix in a
   // background.
   header.format = PNG_FORMAT_RGBA;
   std::vector<uint8_t> pixels(PNG_IMAGE_SIZE(header));
@@ -62,7 +62,7 @@ static Image readPng(const std::string &path, std::string_view bytes) {
   return image;
 }
 
-/// ITU-R 601-2, as Pillow.
+/// ITU-R 601-2, as in Pillow.
 static Image toGray(const Image &image) {
   Image gray{image.height, image.width, 1, {}};
   for (size_t i = 0; i < image.pixels.size(); i += 3) {
@@ -86,7 +86,7 @@ static Image readImage(const std::string &path, int channels) {
   return channels == 1 ? toGray(image) : image;
 }
 
-/// Names in a folder but hidden ones, sorted; those of folders, or of all else.
+/// The sorted names in a folder, without hidden ones: folders, or other files.
 static std::vector<std::string> list(const std::string &folder, bool folders) {
   std::vector<std::string> names;
   std::error_code error;

@@ -1,4 +1,4 @@
-//===- Images.cpp - images on their way to a folder -----------------------===//
+//===- Images.cpp - resizing and writing of images ------------------------===//
 
 #include "Images.h"
 
@@ -13,7 +13,7 @@ using dtc::rt::format;
 
 namespace {
 
-/// The pixels that one pixel of the result is the mean of, with weights.
+/// The source pixels, with weights, whose mean is one pixel of the result.
 struct Taps {
   int64_t first;
   std::vector<double> weights;
@@ -21,14 +21,14 @@ struct Taps {
 
 } // namespace
 
-/// A triangle over twice the distance of two pixels of the result, if that is
-/// larger than of two pixels of the source; cut off at the borders.
+/// A triangle filter, cut off at the borders. Its width is twice the distance
+/// of two pixels of the result or of the source, whichever is larger.
 static std::vector<Taps> makeTaps(int64_t before, int64_t after) {
   double scale = double(before) / double(after), reach = std::max(scale, 1.0);
   std::vector<Taps> all;
   for (int64_t i = 0; i < after; ++i) {
     double centre = (double(i) + 0.5) * scale, sum = 0;
-    // As Pillow rounds. NOLINTBEGIN(bugprone-incorrect-roundings)
+    // Rounds like Pillow. NOLINTBEGIN(bugprone-incorrect-roundings)
     int64_t first = std::max<int64_t>(0, int64_t(centre - reach + 0.5));
     int64_t last = std::min<int64_t>(before, int64_t(centre + reach + 0.5));
     // NOLINTEND(bugprone-incorrect-roundings)
@@ -45,7 +45,7 @@ static std::vector<Taps> makeTaps(int64_t before, int64_t after) {
   return all;
 }
 
-/// `lines` x `before` x `inner` elements to `lines` x `after` x `inner`.
+/// Maps `lines` x `before` x `inner` elements to `lines` x `after` x `inner`.
 static std::vector<uint8_t> resizeAlong(const std::vector<uint8_t> &from,
                                         int64_t lines, int64_t before,
                                         int64_t after, int64_t inner) {

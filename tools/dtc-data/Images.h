@@ -1,4 +1,4 @@
-//===- Images.h - images on their way to a folder ---------------*- C++ -*-===//
+//===- Images.h - resizing and writing of images ----------------*- C++ -*-===//
 
 #ifndef DTC_TOOLS_DTC_DATA_IMAGES_H
 #define DTC_TOOLS_DTC_DATA_IMAGES_H
@@ -13,8 +13,8 @@ struct Image {
   std::vector<uint8_t> pixels;
 };
 
-/// Bilinear; averages when the image shrinks (a triangle filter, as Pillow's
-/// BILINEAR).
+/// Resizes bilinearly. Averages if the image shrinks (a triangle filter, like
+/// Pillow's BILINEAR).
 Image resizeImage(const Image &image, int64_t height, int64_t width);
 
 /// Writes images with labels, channels first, resized if the settings say so.
@@ -22,12 +22,12 @@ class ImageWriter {
 public:
   ImageWriter(const Settings &settings, const OutputFolder &folder);
 
-  /// `source` is how messages call the image.
+  /// `source` is the image's name in messages.
   void append(bool isValid, const Image &image, uint16_t label,
               const std::string &source);
-  /// Returns what was written, and the mean and deviation of each channel of
-  /// the pixels that are trained on, between 0 and 1; not with `like`, whose
-  /// pixels are those that count.
+  /// Returns a summary, with the mean and deviation of each channel of the
+  /// training pixels, between 0 and 1. With `like`, it has no mean and
+  /// deviation, because those of the other set apply.
   std::string finish();
 
 private:
@@ -35,7 +35,7 @@ private:
   const OutputFolder &folder;
   std::optional<SampleWriter> writer; ///< since the first image
   std::vector<int64_t> shape;         ///< of a sample
-  std::string first;                  ///< what has that shape
+  std::string first;                  ///< the image with that shape
   std::vector<uint8_t> planes;
   std::vector<double> sums, squares; ///< by channel
   double pixels = 0;                 ///< per channel

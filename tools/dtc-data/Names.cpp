@@ -33,7 +33,7 @@ void Names::write(const OutputFolder &folder, const std::string &file) const {
   std::string text;
   for (const std::string &name : names) {
     if (size_t end = name.find('\n'); end != std::string::npos)
-      fail("a name begins with '%.80s' and goes on in another line, expected "
+      fail("a name begins with '%.80s' and continues in another line, expected "
            "names of one line for '%s'",
            name.substr(0, end).c_str(), file.c_str());
     text += name + "\n";

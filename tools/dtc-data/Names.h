@@ -1,8 +1,8 @@
 //===- Names.h - names of classes and columns -------------------*- C++ -*-===//
 //
-// Beside the arrays lie the names of what they number: classes.txt,
-// columns.txt, a name per line. `--like DIR` reads those of a former
-// conversion.
+// The names of classes and columns, in the order of their numbers, are files
+// beside the arrays: classes.txt and columns.txt, a name per line. `--like DIR`
+// reads those of an earlier conversion.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@
 
 namespace dtc::data {
 
-/// Names, which have the numbers from 0 on.
+/// Names with numbers from 0 on.
 class Names {
 public:
   Names() = default;

@@ -83,7 +83,7 @@ void ArrayWriter::finish() {
 // Folders
 //===----------------------------------------------------------------------===//
 
-/// Throws unless all of a folder is what dtc-data writes: nothing else is to be
+/// Throws if a folder has files that dtc-data does not write: these must not be
 /// removed.
 static void expectOwn(const std::string &path, const fs::path &folder) {
   for (const fs::directory_entry &entry : fs::directory_iterator(folder)) {
@@ -93,8 +93,8 @@ static void expectOwn(const std::string &path, const fs::path &folder) {
     else if (!entry.is_regular_file() ||
              (name.extension() != ".npy" && name != "classes.txt" &&
               name != "columns.txt"))
-      fail("'%s' has '%s', which dtc-data did not write; --force replaces what "
-           "a former conversion made",
+      fail("'%s' has '%s', which dtc-data did not write; --force replaces only "
+           "the output of an earlier conversion",
            path.c_str(), entry.path().c_str());
   }
 }
@@ -105,13 +105,13 @@ static void expectReplaceable(const std::string &path,
   if (status.type() == fs::file_type::not_found)
     return;
   if (status.type() != fs::file_type::directory)
-    fail("'%s' is no folder; --force replaces the folder of a former "
-         "conversion",
+    fail("'%s' is not a folder; --force replaces only the folder of an "
+         "earlier conversion",
          path.c_str());
   for (const std::string &source : sources)
     if (!rt::pathWithin(path, source).empty())
-      fail("'%s' would be replaced with '%s' in it, which is to be read; give "
-           "another -o",
+      fail("'%s' has the input '%s', and --force would remove it; give another "
+           "-o",
            path.c_str(), source.c_str());
   expectOwn(path, path);
 }
@@ -169,8 +169,8 @@ void OutputFolder::finish() {
     std::string what =
         format("cannot create '%s': %s", path.c_str(), strerror(errno));
     if (exists && rename(old.c_str(), path.c_str()) != 0) {
-      temporary.clear(); // or it would be removed with the user's data
-      fail("%s; what had this name is '%s'", what.c_str(), old.c_str());
+      temporary.clear(); // keeps the user's data, which is in this folder
+      fail("%s; the old folder is now '%s'", what.c_str(), old.c_str());
     }
     fail("%s", what.c_str());
   }
@@ -189,8 +189,7 @@ SampleWriter::SampleWriter(const OutputFolder &folder, const std::string &input,
       labelSample(std::move(labelSample)) {
   for (const std::string &name : {input, labels})
     if (name.empty() || name.find('/') != std::string::npos || name[0] == '.')
-      fail("found '%s' as the name of an array, expected one that a file can "
-           "have",
+      fail("found '%s' as the name of an array, expected a valid file name",
            name.c_str());
   if (input == labels)
     fail("found '%s' as the name of inputs and labels, expected two names",
@@ -217,7 +216,7 @@ void SampleWriter::finish() {
       part.labels->finish();
     }
   if (!parts[0].samples)
-    fail("no sample is left to train on; expected a smaller --valid");
+    fail("no sample remains for the training; expected a smaller --valid");
 }
 
 std::string SampleWriter::describe() const {

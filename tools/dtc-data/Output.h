@@ -40,18 +40,18 @@ private:
   FILE *file;
 };
 
-/// The folder that is made. It is written as `new` in a private temporary
-/// folder beside the path, and gets its name at the end. The temporary folder
-/// is always removed. Folders and files have the permissions that umask gives.
+/// The output folder. It is first `new` in a private temporary folder beside
+/// the path, and gets its name at the end. The temporary folder is always
+/// removed. Folders and files have the permissions that umask gives.
 class OutputFolder {
 public:
-  /// Throws if the path exists, unless it is to be replaced: then if it is not
-  /// a folder of what dtc-data writes, or has one of the sources.
+  /// Throws if the path exists and `replace` is false. With `replace`, throws
+  /// if the path is not a folder that dtc-data wrote, or contains a source.
   OutputFolder(std::string path, bool replace,
                const std::vector<std::string> &sources);
   ~OutputFolder();
 
-  /// The path of a file in it; folders on the way are made.
+  /// Returns the path of a file in it, and makes the folders of the path.
   std::string file(const std::string &name) const;
   void writeText(const std::string &name, const std::string &text) const;
   /// Gives the folder its name.
@@ -79,18 +79,18 @@ private:
   struct Part {
     std::unique_ptr<ArrayWriter> samples, labels;
   };
-  Part parts[2]; ///< training, then validation, which is made when needed
+  Part parts[2]; ///< training, then validation, made on demand
   const OutputFolder &folder;
   std::string input, labels;
   dtc_dtype inputType, labelType;
   std::vector<int64_t> sample, labelSample;
 };
 
-/// How many of so many samples, or of what `unit` says, go to `valid`. Throws
+/// Returns the number of samples, or of other units, that go to `valid`. Throws
 /// if a fraction above 0 is less than one of them.
 int64_t countValid(int64_t samples, double fraction, const char *unit);
 
-/// Which of `samples` samples go to `valid`: a part of them, drawn by a seed.
+/// Selects the samples that go to `valid`: a fraction of them, drawn by a seed.
 class Split {
 public:
   Split(int64_t samples, double fraction, uint64_t seed);

@@ -57,7 +57,7 @@ void PreTokenizer::split(
            describeError(found).c_str());
     options = PCRE2_NO_UTF_CHECK;
     const size_t *range = pcre2_get_ovector_pointer(data);
-    if (range[1] <= range[0]) { // matches nothing: goes on a character later
+    if (range[1] <= range[0]) { // empty match: continues one character later
       from = std::max(from, range[0]) + 1;
       while (from < text.size() && (text[from] & 0xc0) == 0x80)
         ++from;

@@ -1,4 +1,4 @@
-//===- PreTokenizer.h - where words begin and end ---------------*- C++ -*-===//
+//===- PreTokenizer.h - division of a text into words -----------*- C++ -*-===//
 
 #ifndef DTC_TOOLS_DTC_DATA_PRETOKENIZER_H
 #define DTC_TOOLS_DTC_DATA_PRETOKENIZER_H
@@ -12,11 +12,11 @@
 
 namespace dtc::data {
 
-/// Cuts a text at the matches of a regular expression; a match is a piece, and
-/// so is what lies between two ("Isolated" in tokenizers).
+/// Cuts a text at the matches of a regular expression. A match is a piece, and
+/// so is the text between two matches ("Isolated" in tokenizers).
 class PreTokenizer {
 public:
-  /// What GPT-2 has.
+  /// The pre-tokenizer of GPT-2.
   static const char *const gpt2;
 
   /// Throws if the expression is wrong. `name` is for messages.

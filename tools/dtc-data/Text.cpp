@@ -14,7 +14,7 @@ using namespace dtc::data;
 using dtc::rt::fail;
 using dtc::rt::format;
 
-/// Writes tokens in the smallest type that holds all of a vocabulary.
+/// Writes tokens in the smallest type that holds the whole vocabulary.
 static void writeTokens(const std::string &path, uint32_t vocabulary,
                         std::span<const uint32_t> tokens) {
   dtc_dtype type = vocabulary <= 256     ? DTC_U8
@@ -41,7 +41,7 @@ std::string dtc::data::convertText(const Settings &settings,
     try {
       tokenizer.emplace(settings.tokenizer);
     } catch (const nlohmann::json::exception &error) {
-      fail("'%s' is no tokenizer.json: %s", settings.tokenizer.c_str(),
+      fail("'%s' is not a tokenizer.json: %s", settings.tokenizer.c_str(),
            error.what());
     }
   std::optional<uint32_t> end;

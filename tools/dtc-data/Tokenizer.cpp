@@ -19,8 +19,8 @@ using nlohmann::json;
 // The file
 //===----------------------------------------------------------------------===//
 
-/// GPT-2's characters for bytes: printable ones of Latin-1 are themselves, the
-/// others follow from U+0100.
+/// GPT-2's characters for bytes: printable bytes of Latin-1 keep theirs, the
+/// others get characters from U+0100 on.
 static uint32_t characterOf(int byte) {
   auto isPrintable = [](int b) {
     return (b >= '!' && b <= '~') || (b >= 0xa1 && b <= 0xac) ||
@@ -36,7 +36,7 @@ static uint32_t characterOf(int byte) {
 
 namespace {
 
-/// Reads the parts of a tokenizer.json, and refuses what is not supported.
+/// Reads the parts of a tokenizer.json, and refuses unsupported ones.
 class Reader {
 public:
   explicit Reader(const std::string &path) : path(path) {
@@ -50,12 +50,13 @@ public:
     try {
       root = dtc::rt::parseJson<json>(file.bytes());
     } catch (const std::exception &error) {
-      fail("'%s' is no tokenizer.json: %s", path.c_str(),
+      fail("'%s' is not a tokenizer.json: %s", path.c_str(),
            dtc::rt::describeJsonError<json>(error).c_str());
     }
     if (!root.is_object() || !root.contains("model"))
-      fail("'%s' is no tokenizer.json, expected a JSON object with a 'model'",
-           path.c_str());
+      fail(
+          "'%s' is not a tokenizer.json, expected a JSON object with a 'model'",
+          path.c_str());
     return root;
   }
 
@@ -65,7 +66,7 @@ public:
          what.c_str(), expected.c_str());
   }
 
-  /// The component is not there.
+  /// Refuses a component that must be absent.
   void expectNull(const json &root, const char *name) const {
     if (root.contains(name) && !root[name].is_null())
       refuse(std::string(name) + " '" + typeOf(root[name]) + "'", "none");
@@ -77,7 +78,7 @@ public:
                : component.dump().substr(0, 40);
   }
 
-  /// The bytes that a token's characters stand for; nothing if it has others.
+  /// The bytes of a token's characters; none if it has other characters.
   std::optional<std::string> bytesOf(const std::string &text) const;
 
   std::vector<PreTokenizer> readSplitters(const json &component) const;
@@ -167,7 +168,7 @@ static void checkModel(const Reader &reader, const json &model) {
     reader.refuse("a model without vocab and merges", "both");
 }
 
-/// Both forms: "a b" and ["a", "b"].
+/// Reads both forms: "a b" and ["a", "b"].
 static std::pair<std::string, std::string> readMerge(const json &merge) {
   if (merge.is_array() && merge.size() == 2 && merge[0].is_string() &&
       merge[1].is_string())
@@ -262,19 +263,19 @@ const Tokenizer::Merge *Tokenizer::findMerge(uint32_t left,
 
 namespace {
 
-/// Two neighbours that may be merged; the lowest rank, then the leftmost, comes
-/// first.
+/// Two neighbours that may be merged. The lowest rank comes first, then the
+/// leftmost.
 struct Candidate {
   uint32_t rank, result;
   size_t left;
-  uint32_t leftToken, rightToken; ///< when it was found
+  uint32_t leftToken, rightToken; ///< at the time of the search
 
   bool operator<(const Candidate &other) const {
     return std::tie(rank, left) > std::tie(other.rank, other.left);
   }
 };
 
-/// Tokens of a word, linked, since merging takes some out.
+/// Tokens of a word, linked, because merging removes some.
 struct Symbol {
   uint32_t token;
   size_t before, after;
@@ -306,7 +307,7 @@ std::vector<uint32_t> Tokenizer::merge(std::string_view word) const {
     Candidate best = candidates.top();
     candidates.pop();
     Symbol &left = symbols[best.left];
-    // Others may have been merged since.
+    // The neighbours may have been merged meanwhile.
     if (left.isMerged || left.after == none || left.token != best.leftToken ||
         symbols[left.after].token != best.rightToken)
       continue;
@@ -364,8 +365,8 @@ void Tokenizer::encodePlain(std::string_view text,
 }
 
 void Tokenizer::encode(std::string_view text, std::vector<uint32_t> &tokens) {
-  // Where each added token occurs next; the leftmost is taken, of those the
-  // longest.
+  // The next occurrence of each added token. The leftmost is taken, and among
+  // these the longest.
   std::vector<size_t> next;
   next.reserve(added.size());
   for (const Added &entry : added)

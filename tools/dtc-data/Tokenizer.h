@@ -1,7 +1,7 @@
 //===- Tokenizer.h - text as tokens -----------------------------*- C++ -*-===//
 //
-// Byte-level BPE (Radford et al., 2019) as a tokenizer.json of Hugging Face's
-// tokenizers library describes it.
+// Byte-level BPE (Radford et al., 2019), read from a tokenizer.json of Hugging
+// Face's tokenizers library.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,12 +18,11 @@ namespace dtc::data {
 
 class Tokenizer {
 public:
-  /// Throws if the file is no such JSON, or names a component that is not
-  /// supported.
+  /// Throws if the file is not such JSON, or names an unsupported component.
   explicit Tokenizer(const std::string &path);
 
-  /// Appends the tokens of a text, as the library's `encode` without special
-  /// tokens of its own. Throws if the text is not UTF-8.
+  /// Appends the tokens of a text, like the library's `encode` without
+  /// additional special tokens. Throws if the text is not UTF-8.
   void encode(std::string_view text, std::vector<uint32_t> &tokens);
 
   /// The token of this text, if there is one.
@@ -49,7 +48,7 @@ private:
   std::array<uint32_t, 256> bytes; ///< the token of each byte
   std::unordered_map<std::string, uint32_t> vocabulary; ///< of raw bytes
   std::unordered_map<uint64_t, Merge> merges;           ///< by left and right
-  bool ignoreMerges = false; ///< for words that are tokens
+  bool ignoreMerges = false; ///< if a word is a token
   std::vector<Added> added;
   std::vector<PreTokenizer> splitters; ///< one after the other
   std::unordered_map<std::string, std::vector<uint32_t>> cache;

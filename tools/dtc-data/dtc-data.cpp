@@ -28,11 +28,11 @@ struct Command {
   Convert convert = nullptr;
 };
 
-/// A format: what --help says of it, and what reads it.
+/// A format: its --help text and its converter.
 struct Format {
   const char *name, *description, *source;
   Convert convert;
-  bool hasSamples; ///< with labels, from one source; else tokens from any
+  bool hasSamples; ///< from one source, with labels; else tokens of any number
   bool hasImages;
 };
 
@@ -57,7 +57,8 @@ void addSampleOptions(CLI::App *sub, Command &command) {
   sub->add_option("--labels", command.settings.labels, "name of the labels")
       ->type_name("NAME")
       ->capture_default_str();
-  sub->add_option("--seed", command.settings.seed, "of what --valid draws")
+  sub->add_option("--seed", command.settings.seed,
+                  "seed of the draw by --valid")
       ->type_name("N")
       ->capture_default_str();
 }
@@ -77,13 +78,13 @@ void addFormat(CLI::App &app, Command &command, const Format &format) {
       ->required()
       ->type_name("");
   sub->add_option("-o,--output", command.output,
-                  "the folder that is made, complete or not at all")
+                  "output folder; it appears when it is complete")
       ->required()
       ->type_name("DIR");
   sub->add_flag("--force", command.force,
-                "replace the folder of a former conversion");
+                "replace the folder of an earlier conversion");
   sub->add_option("--valid", command.settings.valid,
-                  "part of the samples that goes to DIR/valid")
+                  "fraction of the samples that goes to DIR/valid")
       ->type_name("FRACTION")
       ->check(CLI::Range(0.0, 0.999))
       ->check([](const std::string &text) -> std::string {
@@ -101,7 +102,8 @@ void addCommands(CLI::App &app, Command &command) {
   for (const Format &format : formats)
     addFormat(app, command, format);
   app.get_subcommand("cifar")
-      ->add_option("--classes", command.classes, "coarse or fine, of CIFAR-100")
+      ->add_option("--classes", command.classes,
+                   "labels of CIFAR-100: coarse or fine")
       ->check(CLI::IsMember({"coarse", "fine"}, CLI::ignore_case))
       ->capture_default_str();
   app.get_subcommand("images")
@@ -117,12 +119,12 @@ void addCommands(CLI::App &app, Command &command) {
       ->required()
       ->type_name("COLUMN");
   csv->add_flag("--no-header", command.settings.noHeader,
-                "the first line has values, too; columns are called 0, 1, ...");
+                "the first line has values, too; columns are named 0, 1, ...");
   for (const char *name : {"images", "csv"})
     app.get_subcommand(name)
         ->add_option("--like", command.settings.like,
-                     "a folder that was made before, whose classes, columns "
-                     "and shape the new one gets")
+                     "take classes, columns and shape from this folder, which "
+                     "dtc-data made before")
         ->type_name("DIR");
   csv->add_flag("--regression", command.settings.regression,
                 "labels are numbers, not classes");

@@ -1,9 +1,8 @@
 //===- Architectures.h - the models that dtc-model writes -------*- C++ -*-===//
 //
-// Parameters have the names, shapes and starts that the models' own code gives
-// them (transformers' GPT2LMHeadModel, LlamaForCausalLM and BertForMaskedLM,
-// torch's Linear, torchvision's ResNet), so that checkpoints are exchanged as
-// they are.
+// Parameters have the names, shapes and initial values of the models' own code
+// (transformers' GPT2LMHeadModel, LlamaForCausalLM and BertForMaskedLM, torch's
+// Linear, torchvision's ResNet), so that checkpoints are interchangeable.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,11 +15,11 @@ namespace dtc::model {
 
 /// GPT-2: layer norms before attention and MLP, learned positions, GELU, the
 /// token embedding tied to the head. `sizes.kvHeads` is `sizes.heads`. With
-/// `separate`, the projections of queries, keys and values are three.
+/// `separate`, queries, keys and values have three projections.
 Network buildGpt(const TransformerSizes &sizes, bool separate);
 
 /// Llama: RMS norms, rotary positions, grouped-query attention, SwiGLU, no
-/// biases, a head of its own.
+/// biases, an untied head.
 Network buildLlama(const TransformerSizes &sizes);
 
 /// BERT for masked tokens: token, position and segment embeddings, layer norms
@@ -32,7 +31,8 @@ Network buildBert(const TransformerSizes &sizes, int64_t segments);
 enum class Activation { Relu, Gelu, Tanh };
 
 struct MlpSizes {
-  /// Matrices, so at least 1; `width` is that of the values between them.
+  /// Number of matrices, at least 1; `width` is the width of the values between
+  /// them.
   int64_t layers, width;
   int64_t inputs, classes;
 };
@@ -41,7 +41,7 @@ struct MlpSizes {
 Network buildMlp(const MlpSizes &sizes, Activation activation);
 
 struct ResnetSizes {
-  /// Convolutions and the last matrix on the longest way: see isResnetDepth.
+  /// Convolutions and the last matrix on the longest path: see isResnetDepth.
   int64_t layers;
   /// Channels of the first stage; each stage doubles them.
   int64_t width;
@@ -50,7 +50,7 @@ struct ResnetSizes {
   int64_t classes;
 };
 
-/// Whether there is a ResNet of this depth: 18, 34, 50, 101, 152.
+/// Returns whether there is a ResNet of this depth: 18, 34, 50, 101, 152.
 bool isResnetDepth(int64_t layers);
 
 /// Input `input` [batch, channels, image, image], output `logits` [batch,

@@ -1,7 +1,7 @@
 //===- Bert.cpp - BERT ----------------------------------------------------===//
 //
-// A matrix of transformers' BERT has shape [out, in]. Every token looks at all
-// others: there is no mask.
+// A matrix of transformers' BERT has shape [out, in]. Every token attends to
+// all others: there is no mask.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ std::string layerNorm(Network &network, const std::string &path,
                        {{"axis", -1}, {"epsilon", 1e-12f}});
 }
 
-/// GELU itself: x / 2 (1 + erf(x / sqrt(2))).
+/// Exact GELU: x / 2 (1 + erf(x / sqrt(2))).
 std::string gelu(Network &network, const std::string &path,
                  const std::string &x) {
   std::string scaled = network.apply(
@@ -74,7 +74,7 @@ std::string attention(Network &network, const std::string &path,
                sizes.width);
 }
 
-/// What a layer makes of x is added to it, and the sum is normalised.
+/// Adds a layer's result to x and normalises the sum.
 std::string addAndNorm(Network &network, const std::string &path,
                        const std::string &y, const std::string &x,
                        int64_t width) {

@@ -1,7 +1,7 @@
 //===- Gpt.cpp - GPT-2 ----------------------------------------------------===//
 //
-// A matrix of transformers' GPT-2 has shape [in, out]. What is added to the
-// residual starts smaller by the square root of the number of such additions.
+// A matrix of transformers' GPT-2 has shape [in, out]. Projections into the
+// residual start smaller by the square root of the number of such additions.
 //
 //===----------------------------------------------------------------------===//
 

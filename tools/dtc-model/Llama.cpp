@@ -29,8 +29,8 @@ std::string rmsNorm(Network &network, const std::string &path,
       path, "Mul", {network.parameter(path + ".weight", {width}, ones), unit});
 }
 
-/// Cosines and sines of the angles by which pairs of a head's elements are
-/// turned, both [context, width]: position times base^(-2i / width) for pair i,
+/// Cosines and sines of the rotation angles of a head's element pairs, both
+/// [context, width]. The angle is position times base^(-2i / width) for pair i,
 /// whose elements are i and i + width / 2.
 struct Rotary {
   std::string cosines, sines;
@@ -42,7 +42,7 @@ struct Rotary {
     for (int64_t i = 0; i < width / 2; ++i)
       frequencies.push_back(
           static_cast<float>(std::pow(rotaryBase, -2.0 * i / width)));
-    // A constant's node: an initializer of rank 1 would be a parameter.
+    // A Constant node, because an initializer of rank 1 would be a parameter.
     std::string pairs = path + "/Constant";
     network.builder.setTensor(
         network.builder.node("Constant", pairs, {}, {pairs}), "value",

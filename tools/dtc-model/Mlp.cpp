@@ -1,7 +1,7 @@
 //===- Mlp.cpp - fully connected layers -----------------------------------===//
 //
-// A matrix has shape [out, in] as in torch's Linear, and starts as Kaiming's
-// rule says.
+// A matrix has shape [out, in] as in torch's Linear, and starts by Kaiming's
+// rule.
 //
 //===----------------------------------------------------------------------===//
 

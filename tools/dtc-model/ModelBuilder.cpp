@@ -1,6 +1,6 @@
 //===- ModelBuilder.cpp - short forms for writing ONNX models -------------===//
 //
-// Builds models, sound or broken, without checks.
+// Builds valid or invalid models, without checks.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
 //===- ModelBuilder.h - short forms for writing ONNX models -----*- C++ -*-===//
 //
-// Builds models, sound or broken, without checks: for dtc-model and for the
+// Builds valid or invalid models, without checks, for dtc-model and for the
 // models of the frontend's tests.
 //
 //===----------------------------------------------------------------------===//
@@ -19,7 +19,7 @@ namespace dtc::model {
 using Names = std::vector<std::string>;
 using Ints = std::vector<int64_t>;
 
-/// One dimension: a size, or a name when the size is 0.
+/// One dimension: a size, or a name if the size is 0.
 struct Dim {
   int64_t size = 0;
   std::string name;
@@ -60,7 +60,7 @@ public:
   /// An attribute that is a float tensor of rank 1.
   static void setTensor(onnx::NodeProto &node, const std::string &name,
                         const std::vector<float> &values);
-  /// Says that the data of an initializer is in an external file.
+  /// Marks the data of an initializer as being in an external file.
   static void makeExternal(onnx::TensorProto &tensor,
                            const std::string &location, int64_t offset,
                            int64_t length);

@@ -1,7 +1,7 @@
 //===- ModelFile.cpp - a network as a file --------------------------------===//
 //
-// See ModelFile.h. External weights are drawn and written in pieces, so that
-// they may be larger than memory.
+// See ModelFile.h. It draws and writes external weights in pieces, so that they
+// may be larger than memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,9 +23,9 @@ using namespace llvm;
 namespace dtc::model {
 
 namespace {
-/// From here on weights are external.
+/// Weights of this size and larger are external.
 constexpr uint64_t largestEmbedded = uint64_t(1) << 30;
-/// Tensors begin at pages of their file, as ONNX advises, to be mapped.
+/// Tensors begin at pages of their file, as ONNX recommends, for mapping.
 constexpr uint64_t alignment = 4096;
 /// Elements drawn at a time.
 constexpr int64_t pieceSize = int64_t(1) << 20;
@@ -68,8 +68,8 @@ void embedWeights(Network &network, uint64_t seed) {
   }
 }
 
-/// Writes the weights to a file beside `path`, and refers to it from the
-/// initializers. Its size.
+/// Writes the weights to a file beside `path`, and makes the initializers refer
+/// to it. Returns its size.
 Expected<uint64_t> writeExternalWeights(Network &network, OutputFile &file,
                                         uint64_t seed) {
   std::string location = sys::path::filename(file.getPath()).str();
@@ -97,7 +97,7 @@ Expected<FileSizes> writeModel(Network &network, const std::string &path,
   for (const Parameter &parameter : network.parameters)
     bytes += byteSize(parameter);
   FileSizes sizes;
-  // Neither file is replaced before both are written.
+  // Replaces the files only after both are written.
   Expected<OutputFile> file = createFile(path);
   if (!file)
     return file.takeError();

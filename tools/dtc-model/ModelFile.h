@@ -16,21 +16,20 @@ namespace dtc::model {
 struct WeightOptions {
   /// Without weights an initializer has name, type and shape only.
   bool write = false;
-  /// Whether the weights go into a file beside the model. They do anyway when
-  /// they are larger than 1 GiB; protobuf allows for 2.
+  /// Whether the weights go into a file beside the model. Weights above 1 GiB
+  /// always do; protobuf allows 2.
   bool external = false;
   uint64_t seed = 0;
 };
 
 struct FileSizes {
   uint64_t model = 0;
-  /// Of the external file PATH.data; 0: there is none.
+  /// Size of the external file PATH.data; 0: there is none.
   uint64_t data = 0;
 };
 
-/// Writes `path`, and `path`.data for external weights, each under a temporary
-/// name that becomes the right one when all is written. The same seed gives
-/// the same bytes.
+/// Writes `path`, and `path`.data for external weights. Each file has a
+/// temporary name until both are written. The same seed gives the same bytes.
 llvm::Expected<FileSizes> writeModel(Network &network, const std::string &path,
                                      const WeightOptions &options);
 

@@ -1,4 +1,4 @@
-//===- Network.cpp - a model in the making --------------------------------===//
+//===- Network.cpp - builds the graph of a model --------------------------===//
 //
 // See Network.h. All operators are those of opset 17.
 //

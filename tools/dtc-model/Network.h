@@ -1,8 +1,8 @@
-//===- Network.h - a model in the making ------------------------*- C++ -*-===//
+//===- Network.h - builds the graph of a model ------------------*- C++ -*-===//
 //
-// A graph with its parameters and how they start. Values are called by name.
-// A node has the name of its module and its operator, as exporters do it:
-// "transformer.h.0.mlp/Tanh", and its value the same.
+// A graph with its parameters and their initial distributions. Names identify
+// values. A node has the name of its module and its operator, as in exporters:
+// "transformer.h.0.mlp/Tanh". Its value has the same name.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@
 
 namespace dtc::model {
 
-/// How the elements of a parameter start: all equal, or drawn from a normal
+/// The initial elements of a parameter: all equal, or drawn from a normal
 /// distribution around 0.
 struct Start {
   float value;
@@ -48,9 +48,9 @@ public:
   ModelBuilder builder;
   std::vector<Parameter> parameters;
   /// Floating-point operations of matrix products and convolutions, forward and
-  /// backward, for one token, or for one sample where there are no tokens: 6
-  /// for each element of a weight, at each position of a convolution's result;
-  /// 12 x context x width for each attention.
+  /// backward, for one token, or for one sample if there are no tokens. A
+  /// weight counts 6 for each element, at each position of a convolution's
+  /// result. An attention counts 12 x context x width.
   double flops = 0;
 
   /// A parameter; its initializer has no data yet.
@@ -66,11 +66,11 @@ public:
   Names split(const std::string &path, const std::string &value, int parts);
 
   /// Constants: a float and an integer of rank 0, integers of rank 1. Equal
-  /// ones are one.
+  /// constants share one value.
   std::string scalar(float value);
   std::string index(int64_t value);
   std::string ints(const Ints &values);
-  /// A truth value of rank 0 that is true.
+  /// The constant true, of rank 0.
   std::string yes();
 
   /// x w + b with w of shape [in, out], or x wᵀ for `weight` [out, in]: the
@@ -79,7 +79,7 @@ public:
                      int64_t out, const Start &start);
   std::string linear(const std::string &path, const std::string &x, int64_t in,
                      int64_t out, const Start &start);
-  /// x wᵀ with a parameter that exists.
+  /// x wᵀ with an existing parameter.
   std::string multiplyTransposed(const std::string &path, const std::string &x,
                                  const std::string &weight, int64_t in,
                                  int64_t out);
@@ -90,7 +90,7 @@ private:
   std::string uniqueName(const std::string &path, const std::string &op);
   std::string constantName();
 
-  /// How often a module has an operator.
+  /// The number of uses of an operator in a module.
   std::map<std::string, int> counts;
   std::map<float, std::string> scalars;
   std::map<int64_t, std::string> indices;

@@ -1,9 +1,9 @@
 //===- Resnet.cpp - residual networks of images ---------------------------===//
 //
-// As torchvision's ResNet, of basic blocks (18, 34) or of bottlenecks, whose
-// stride is that of the 3x3 convolution. Batch norms are in training mode, as
-// PyTorch exports a model that is being trained: their second and third result
-// are the new running statistics.
+// Equals torchvision's ResNet, of basic blocks (18, 34) or of bottlenecks,
+// which have the stride in the 3x3 convolution. Batch norms are in training
+// mode, as in PyTorch's export of a model in training: their second and third
+// result are the new running statistics.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@
 namespace dtc::model {
 
 namespace {
-/// Images up to this size have the stem that the paper gives to those of CIFAR.
+/// Models for images up to this size have the paper's stem for CIFAR.
 constexpr int64_t largestSmallImage = 64;
 
 /// A value [batch, channels, size, size].
@@ -27,8 +27,8 @@ struct Convolution {
   int64_t channels, kernel, stride = 1;
 };
 
-/// Keeps the size, or divides it by the stride and rounds up. A weight [out,
-/// in, kernel, kernel] is used at each position of the result.
+/// Keeps the size, or divides it by the stride and rounds up. Each position of
+/// the result uses a weight [out, in, kernel, kernel].
 Image convolve(Network &network, const std::string &path, const Image &x,
                const Convolution &of) {
   int64_t padding = of.kernel / 2;
@@ -88,8 +88,8 @@ Image stem(Network &network, const ResnetSizes &sizes) {
   return x;
 }
 
-/// A branch of convolutions, each behind the other, and a shortcut, which has a
-/// convolution of its own where the shapes differ.
+/// A branch of consecutive convolutions, and a shortcut, which has a
+/// convolution if the shapes differ.
 Image block(Network &network, const std::string &path, const Image &x,
             const std::vector<Convolution> &branch, int64_t stride) {
   Image y = x;
@@ -110,7 +110,7 @@ Image block(Network &network, const std::string &path, const Image &x,
   return relu(network, path, y);
 }
 
-/// Blocks in each stage; none for a number of layers that is not one.
+/// The number of blocks in each stage; empty for an invalid number of layers.
 Ints getStages(int64_t layers) {
   switch (layers) {
   case 18:
@@ -150,7 +150,7 @@ Network buildResnet(const ResnetSizes &sizes) {
   }
   std::string y = network.apply("avgpool", "GlobalAveragePool", {x.value});
   y = network.apply("flatten", "Flatten", {y}, {{"axis", 1}});
-  // The deviation of torch's own start, which is uniform.
+  // The deviation of torch's initial values, which are uniform.
   Start start = normal(std::sqrt(1.0 / (3 * x.channels)));
   std::string weight =
       network.parameter("fc.weight", {sizes.classes, x.channels}, start);

@@ -1,4 +1,4 @@
-//===- Transformer.cpp - what transformers have in common -----------------===//
+//===- Transformer.cpp - common parts of transformers ---------------------===//
 //
 // See Transformer.h.
 //
@@ -42,8 +42,8 @@ std::string dropOut(Network &network, const std::string &path,
                        {x, network.scalar(sizes.dropout), network.yes()});
 }
 
-/// Keys and values of a group are repeated for its heads, as models write it:
-/// dtc takes that for attention of groups.
+/// Repeats keys and values of a group for its heads, as models do: dtc
+/// recognises grouped-query attention in this form.
 std::string attend(Network &network, const std::string &path,
                    const TransformerSizes &sizes, const std::string &q,
                    std::string k, std::string v, const std::string &mask) {

@@ -1,4 +1,4 @@
-//===- Transformer.h - what transformers have in common ---------*- C++ -*-===//
+//===- Transformer.h - common parts of transformers -------------*- C++ -*-===//
 //
 // Sizes, and attention.
 //
@@ -18,8 +18,8 @@ struct TransformerSizes {
   int64_t vocab, context;
   /// Width of the feed-forward layer.
   int64_t hidden;
-  /// How often an element is dropped out: of embeddings, of attention weights,
-  /// and of what is added to the residual.
+  /// Dropout probability of embeddings, attention weights, and values added to
+  /// the residual.
   float dropout = 0;
 
   int64_t headWidth() const { return width / heads; }
@@ -28,8 +28,9 @@ struct TransformerSizes {
 /// Input `input_ids` [batch, context], int64.
 std::string addTokens(Network &network, const TransformerSizes &sizes);
 
-/// [1, 1, context, context]: 0 where a query may look, the lowest float above
-/// the diagonal. Computed by nodes on constants, so that the file stays small.
+/// The causal mask [1, 1, context, context]: the lowest float above the
+/// diagonal, 0 elsewhere. Nodes compute it from constants, so that the file
+/// stays small.
 std::string causalMask(Network &network, int64_t context);
 
 /// From [batch, context, heads * width] to [batch, heads, context, width].
@@ -41,7 +42,7 @@ std::string dropOut(Network &network, const std::string &path,
                     const TransformerSizes &sizes, const std::string &x);
 
 /// softmax(q kᵀ / sqrt(width) + mask) v of operands with heads, as [batch,
-/// context, heads * width]. No name of a mask: all look at all.
+/// context, heads * width]. Without a mask, all positions attend to all.
 std::string attend(Network &network, const std::string &path,
                    const TransformerSizes &sizes, const std::string &q,
                    std::string k, std::string v, const std::string &mask);

@@ -1,7 +1,7 @@
 //===- dtc-model.cpp - writes models of standard architectures ------------===//
 //
 // dtc-model gpt|llama|bert|mlp|resnet SIZES -o FILE: models of any size, for
-// tests and for plans of machines that are not there.
+// tests and for plans of machines that the user does not have.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,13 +30,13 @@ int fail(const llvm::Twine &message) {
 
 const char overview[] =
     "writes ONNX models of standard architectures\n\n"
-    "Without weights (the default) a file is small whatever the model's size, "
+    "Without weights (the default) a file is small for any size of the model, "
     "and dtc chooses the weights:\n\n"
     "  dtc-model gpt --layers 6 --width 512 --heads 8 -o g.onnx\n"
     "  dtc g.onnx --batch 8 --init normal -o g.train\n"
     "  ./g.train --data synthetic --steps 3\n\n"
-    "Its initializers then have no data, which other ONNX tools refuse; for "
-    "these, use --weights normal.\n";
+    "The initializers then have no data. Other ONNX tools refuse such a file; "
+    "for these, use --weights normal.\n";
 
 //===--- Options ----------------------------------------------------------===//
 
@@ -51,7 +51,7 @@ cl::SubCommandGroup classifiers{&mlp, &resnet};
 cl::SubCommandGroup all{&gpt, &llama, &bert, &mlp, &resnet};
 cl::OptionCategory category("Options");
 
-/// A number from 1 to `limit`; limits keep what is computed of them in 63 bits.
+/// A number from 1 to `limit`; limits keep computed sizes within 63 bits.
 struct Size {
   template <typename Sub>
   Size(const char *name, const char *description, Sub &sub,
@@ -76,13 +76,13 @@ Size layers("layers",
             all, 1 << 16);
 Size width("width",
            "Width of the values between layers (default: gpt 768, llama 2048, "
-           "bert 768, mlp 256); of resnet, the channels of the first blocks "
+           "bert 768, mlp 256); for resnet, the channels of the first blocks "
            "(default 64)",
            all);
 Size heads("heads", "Attention heads (default: gpt 12, llama 32, bert 12)",
            transformers);
 Size kvHeads("kv-heads",
-             "Heads of keys and values (default: 4 if that divides --heads, "
+             "Key and value heads (default: 4 if that divides --heads, "
              "else --heads)",
              llama);
 Size vocab("vocab",
@@ -92,15 +92,15 @@ Size context("context",
              "Tokens in a sample (default: gpt 1024, llama 2048, bert 512)",
              transformers);
 Size hidden("hidden",
-            "Width inside of feed-forward layers (default: gpt and bert 4 x "
+            "Width inside feed-forward layers (default: gpt and bert 4 x "
             "width, llama 8/3 x width, rounded up to a multiple of 256)",
             transformers);
 Size segments("segments", "Number of segments (default 2)", bert);
 Size inputs("inputs", "Numbers in a sample (default 64)", mlp);
 Size image("image",
-           "Height and width of an image (default 224); up to 64 the first "
-           "layer is CIFAR's: 3x3 of stride 1 and no max pool, instead of 7x7 "
-           "of stride 2 and a max pool",
+           "Height and width of an image (default 224). Up to 64 the first "
+           "layer is that for CIFAR: 3x3 of stride 1 and no max pool, instead "
+           "of 7x7 of stride 2 and a max pool",
            resnet);
 Size channels("channels", "Channels of an image (default 3)", resnet);
 Size classes("classes", "Number of classes (default: mlp 10, resnet 1000)",
@@ -108,34 +108,34 @@ Size classes("classes", "Number of classes (default: mlp 10, resnet 1000)",
 
 cl::opt<std::string> qkv("qkv", cl::value_desc("fused|separate"),
                          cl::init("fused"), cl::sub(gpt), cl::cat(category),
-                         cl::desc("Projections of queries, keys and values: "
-                                  "one matrix as in GPT-2 (default), or "
-                                  "three"));
+                         cl::desc("Query, key and value projections: one "
+                                  "matrix as in GPT-2 (default), or three"));
 cl::opt<float> dropout("dropout", cl::value_desc("P"), cl::init(0),
                        cl::sub(gpt), cl::cat(category),
-                       cl::desc("Probability of dropout, of embeddings, "
+                       cl::desc("Dropout probability of embeddings, "
                                 "attention and residuals (default 0; 0.1 in "
                                 "GPT-2)"));
-cl::opt<std::string> activation("activation", cl::value_desc("relu|gelu|tanh"),
-                                cl::init("relu"), cl::sub(mlp),
-                                cl::cat(category),
-                                cl::desc("Between layers (default relu)"));
+cl::opt<std::string>
+    activation("activation", cl::value_desc("relu|gelu|tanh"), cl::init("relu"),
+               cl::sub(mlp), cl::cat(category),
+               cl::desc("Activation between layers (default relu)"));
 cl::opt<std::string> outputPath("o", cl::value_desc("FILE"), cl::Required,
                                 cl::sub(all), cl::cat(category),
-                                cl::desc("The model"));
+                                cl::desc("Output file of the model"));
 cl::opt<std::string>
     weights("weights", cl::value_desc("none|normal"), cl::init("none"),
             cl::sub(all), cl::cat(category),
-            cl::desc("None (default), or random ones as the architecture's "
-                     "own code starts: of gpt N(0, 0.02), smaller in front of "
-                     "residuals; of llama and bert N(0, 0.02); of mlp "
-                     "and resnet Kaiming's"));
+            cl::desc("Write no weights (default), or the random initial "
+                     "weights of the architecture's own code: gpt N(0, 0.02), "
+                     "smaller before residuals; llama and bert N(0, 0.02); "
+                     "mlp and resnet Kaiming's"));
 cl::opt<uint64_t> seed("seed", cl::value_desc("N"), cl::init(0), cl::sub(all),
                        cl::cat(category),
-                       cl::desc("Of the weights (default 0)"));
+                       cl::desc("Seed of the weights (default 0)"));
 cl::opt<bool> externalData(
     "external-data", cl::sub(all), cl::cat(category),
-    cl::desc("Weights in FILE.data, as they are anyway beyond 1 GiB"));
+    cl::desc("Put weights into FILE.data; weights above 1 GiB always go "
+             "there"));
 
 //===--- Checks -----------------------------------------------------------===//
 
@@ -162,14 +162,14 @@ int checkOptions() {
     return fail("--dropout is " + std::to_string(dropout) +
                 ", expected a number from 0 to below 1");
   if (externalData && weights == "none")
-    return fail("--external-data is given, but there are no weights; expected "
-                "--weights normal with it");
+    return fail(
+        "--external-data needs weights; expected --weights normal with it");
   return checkChoice(weights, {"none", "normal"}) ||
          checkChoice(qkv, {"fused", "separate"}) ||
          checkChoice(activation, {"relu", "gelu", "tanh"});
 }
 
-/// Rotary positions turn pairs of a head's elements.
+/// Rotary positions rotate pairs of a head's elements.
 int checkHeads(const TransformerSizes &sizes) {
   int64_t unit = llama ? 2 * sizes.heads : sizes.heads;
   if (sizes.width % unit) {
@@ -264,7 +264,7 @@ int write(Network network) {
 int main(int argc, char **argv) {
   dtc::handleEndingSignals();
   llvm::InitLLVM init(argc, argv);
-  std::signal(SIGXFSZ, SIG_IGN); // a file that grows too large is an error
+  std::signal(SIGXFSZ, SIG_IGN); // makes a file that exceeds its limit an error
   llvm::StringRef first = argc > 1 ? argv[1] : "";
   bool isInformation = first == "-h" || first.starts_with("-help") ||
                        first.starts_with("--help") || first == "--version";

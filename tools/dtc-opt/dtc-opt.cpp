@@ -22,7 +22,7 @@ int main(int argc, char **argv) {
   dtc::registerPasses();
   mlir::DialectRegistry registry;
   dtc::registerDialects(registry);
-  // What kernels are lowered to, for tests that begin there.
+  // The dialects of lowered kernels, for tests that begin there.
   registry.insert<mlir::LLVM::LLVMDialect, mlir::NVVM::NVVMDialect,
                   mlir::arith::ArithDialect, mlir::gpu::GPUDialect,
                   mlir::linalg::LinalgDialect, mlir::math::MathDialect,
