@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# usage: every-pass-has-a-test.sh SOURCE_DIR: names what is missing.
+# usage: every-pass-has-a-test.sh SOURCE_DIR: prints passes without a test or a source.
 set -euo pipefail
 cd "$1"
 

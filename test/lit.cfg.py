@@ -1,4 +1,4 @@
-# How lit runs the tests of this folder.
+# Configures lit for the tests of this folder.
 import os
 import shutil
 import subprocess
@@ -23,9 +23,9 @@ config.substitutions += [
 ]
 
 # Ranks: one thread each, more ranks than cores, and root allowed. On one machine
-# OpenMPI chooses ob1 itself, but asks what networks there are for longer than
-# most tests compute. In MPI_Finalize a rank waits for mpirun for two seconds only:
-# where the machine is late, mpirun must not call what ended well an error.
+# OpenMPI chooses ob1 itself, but its search for networks takes longer than most tests.
+# In MPI_Finalize a rank waits only two seconds for mpirun: on a slow machine, mpirun
+# must not report an error for a rank that ended well.
 config.environment.update({
     "OMP_NUM_THREADS": "1",
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -45,11 +45,11 @@ if shutil.which(config.ptxas):
     config.available_features.add("ptxas")
     config.substitutions.append(("%ptxas", config.ptxas))
 
-# Debian's package of the data set, which tests do not install.
+# The data set is a Debian package, which tests do not install.
 if os.path.isdir("/usr/share/datasets/fashion-mnist"):
     config.available_features.add("fashion-mnist")
 
-# Tests of two machines make network namespaces, which needs the right to.
+# Tests of two machines need the right to make network namespaces.
 if shutil.which("ip") and subprocess.run(
         ["unshare", "--net", "--uts", "true"], stderr=subprocess.DEVNULL).returncode == 0:
     config.available_features.add("namespaces")

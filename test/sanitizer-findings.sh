@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # usage: sanitizer-findings.sh clear|check FOLDER: removes the reports of sanitizers, or fails if there are any. Reports are files,
-# as a test may expect a program to fail, and not print what a rank has to say.
+# because a test may expect a program to fail, and hide the output of a rank.
 set -euo pipefail
 
 case "$1" in

@@ -512,7 +512,7 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
 
 // -----
 
-// What is being received is read before it is there.
+// An op reads a value before its message has arrived.
 #mesh = #dtc.mesh<pp=2, mb=1>
 #r = #dtc.layout<#mesh>
 module {
@@ -593,7 +593,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 
 // -----
 
-// What a gather reads is written while it is in flight.
+// An op writes the operand of a gather in flight.
 #mesh = #dtc.mesh<pp=1, dp=2, mb=1>
 #r = #dtc.layout<#mesh>
 #g = #dtc.layout<#mesh, dp: split(0)>
@@ -613,7 +613,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 
 // -----
 
-// What a gather writes is read while it is in flight.
+// An op reads the result of a gather in flight.
 #mesh = #dtc.mesh<pp=1, dp=2, mb=1>
 #r = #dtc.layout<#mesh>
 #g = #dtc.layout<#mesh, dp: split(0)>
@@ -671,7 +671,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 
 // -----
 
-// What was reduced in place is read as it was before.
+// An op reads a value after its reduction in place, as if it had not changed.
 #mesh = #dtc.mesh<pp=1, dp=2, mb=1>
 #r = #dtc.layout<#mesh>
 #g = #dtc.layout<#mesh, dp: split(0)>

@@ -43,7 +43,7 @@ func.func @same_dimension(%x: tensor<8x8xf32, #d>) -> tensor<8x8xf32, #d> {
 #d = #dtc.layout<#mesh, dp: split(0)>
 #d1 = #dtc.layout<#mesh, dp: split(1)>
 
-// Of all collectives
+// All collectives
 func.func @axis_twice(%x: tensor<8x8xf32, #d>) -> tensor<8x8xf32, #d1> {
   // expected-error @below {{names axis dp twice}}
   %0 = dtc.all_to_all %x over ["dp", "dp"] from 0 to 1 : (tensor<8x8xf32, #d>) -> tensor<8x8xf32, #d1>

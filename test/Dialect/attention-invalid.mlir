@@ -1,4 +1,4 @@
-// What the verifiers of attention say, each message once.
+// The errors of attention's verifiers, each message once.
 // RUN: dtc-opt %s --split-input-file --verify-diagnostics
 
 func.func @shapes(%q: tensor<2x8x4x6xf32>, %k: tensor<2x8x4x5xf32>) {

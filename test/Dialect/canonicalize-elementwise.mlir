@@ -18,7 +18,7 @@ func.func @forward(%x: tensor<4x6xf32>, %i: tensor<4xi64>) -> (tensor<4x6xf32>, 
 
 // -----
 
-// What changes a value or its shape stays.
+// Ops that change a value or its shape stay.
 // CHECK-LABEL: func @forward
 // CHECK: dtc.add
 // CHECK: dtc.sub

@@ -17,8 +17,8 @@ func.func @forward(%x: tensor<4x6x3x2x5xf32>) -> (tensor<4x2x6x5xf32>, tensor<1x
 
 // -----
 
-// Slices likewise. Of two dimensions of size 1 it is not the batch, first in
-// what is transposed, that goes.
+// The same for slices. There are two dimensions of size 1. The batch, the first
+// of the transpose, stays.
 // CHECK-LABEL: func @forward(%arg0: tensor<1x6x3x2xf32>
 // CHECK: %[[A:.*]] = dtc.slice %arg0 axis 2 from 1 : (tensor<1x6x3x2xf32>) -> tensor<1x6x1x2xf32>
 // CHECK: %[[B:.*]] = dtc.reshape %[[A]] : (tensor<1x6x1x2xf32>) -> tensor<1x6x2xf32>
@@ -48,8 +48,8 @@ func.func @forward(%x: tensor<4x6xf32>) -> (tensor<1x4xf32>, tensor<24xf32>) {
 
 // -----
 
-// What is left of a transpose may be none: a convolution of one channel along
-// the channels of an image, as efficient channel attention has it.
+// A transpose may disappear: a convolution of one channel along the channels of
+// an image, as in efficient channel attention.
 // CHECK-LABEL: func @forward(%arg0: tensor<2x1x6x1xf32>
 // CHECK-NEXT: %[[R:.*]] = dtc.reshape %arg0 : (tensor<2x1x6x1xf32>) -> tensor<2x1x6xf32>
 // CHECK-NEXT: dtc.sigmoid %[[R]]

@@ -1,4 +1,4 @@
-// What the verifiers of changes of layout and of collectives say.
+// The errors of the verifiers of layout changes and of collectives.
 // RUN: dtc-opt %s --split-input-file --verify-diagnostics
 
 #mesh = #dtc.mesh<dp=2, tp=2, mb=2>

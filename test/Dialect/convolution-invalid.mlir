@@ -1,4 +1,4 @@
-// What the verifiers of windows over images say, each message once.
+// The errors of the verifiers of windows over images, each message once.
 // RUN: dtc-opt %s --split-input-file --verify-diagnostics
 
 func.func @rank(%x: tensor<6x6x4xf32>, %w: tensor<6x3x3x4xf32>) {
@@ -68,7 +68,7 @@ func.func @channels(%x: tensor<2x6x6x4xf32>, %w: tensor<6x3x3x4xf32>) {
 
 // -----
 
-// Of the gradients, the same.
+// The same for gradients.
 func.func @input_grad(%y: tensor<2x4x3x6xf32>, %w: tensor<6x3x3x4xf32>) {
   // expected-error@below {{window has 3 positions along the width of 6, expected 4}}
   %0 = dtc.conv2d_input_grad %y, %w strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<2x4x3x6xf32>, tensor<6x3x3x4xf32>) -> tensor<2x6x6x4xf32>
@@ -119,7 +119,7 @@ func.func @statistics(%x: tensor<2x6x6x4xf32>, %s: tensor<4xf32>, %v: tensor<6xf
 
 // -----
 
-// Of ops with layouts, too: sharding rules rely on what the op has checked.
+// The same for ops with layouts: sharding rules rely on the op's checks.
 #mesh = #dtc.mesh<dp=2>
 #r = #dtc.layout<#mesh>
 #d = #dtc.layout<#mesh, dp: split(0)>

@@ -1,4 +1,4 @@
-// What the verifiers of cross_entropy and its gradient say, by constraint.
+// The errors of the verifiers of cross_entropy and its gradient, by constraint.
 // RUN: dtc-opt %s --split-input-file --verify-diagnostics
 
 // C1

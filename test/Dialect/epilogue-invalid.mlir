@@ -1,4 +1,4 @@
-// What the verifiers of products with epilogues and of gradients of biases say.
+// The errors of the verifiers of products with epilogues and of bias gradients.
 // RUN: dtc-opt %s --split-input-file --verify-diagnostics
 
 func.func @f(%a: tensor<4x3xbf16>, %b: tensor<8x8xbf16>, %c: tensor<8xbf16>) {

@@ -1,4 +1,4 @@
-// What the verifiers of gather and scatter_add say, by constraint.
+// The errors of the verifiers of gather and scatter_add, by constraint.
 // RUN: dtc-opt %s --split-input-file --verify-diagnostics
 
 // C1

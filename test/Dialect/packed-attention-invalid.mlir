@@ -1,4 +1,4 @@
-// What the verifiers of packed attention say.
+// The errors of the verifiers of packed attention.
 // RUN: dtc-opt %s --split-input-file --verify-diagnostics
 
 func.func @f(%x: tensor<2x16x4x3x16xbf16>) {

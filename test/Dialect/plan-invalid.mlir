@@ -1,4 +1,4 @@
-// What the verifiers of calls and of micro-batches say.
+// The errors of the verifiers of calls and of micro-batches.
 // RUN: dtc-opt %s --split-input-file --verify-diagnostics
 
 func.func @f(%x: tensor<8xf32>) {

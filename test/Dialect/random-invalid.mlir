@@ -22,7 +22,7 @@ func.func @no_dimension(%seed: tensor<i64>, %step: tensor<f64>, %part: tensor<1x
 
 // -----
 
-// Of as many parts as an operand says, one at most (C3), and that is a number.
+// At most one axis has its number of parts in an operand (C3), a number.
 func.func @no_ways(%seed: tensor<i64>, %step: tensor<f64>, %part: tensor<2xi64>) {
   // expected-error @+1 {{has 1 parts, of 1 dimensions in 1 ways, expected as many of each, and one more if one of the ways is 0}}
   %0 = dtc.random_uniform %seed, %step, %part {dims = array<i64: 0>, id = 0 : i64, ways = array<i64: 0>} : (tensor<i64>, tensor<f64>, tensor<2xi64>) -> tensor<8x4xf32>

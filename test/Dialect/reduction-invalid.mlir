@@ -1,4 +1,4 @@
-// What the verifiers of reductions, norms and matrix products say.
+// The errors of the verifiers of reductions, norms and matrix products.
 // RUN: dtc-opt %s --split-input-file --verify-diagnostics
 
 func.func @f(%x: tensor<4x8xf32>) {

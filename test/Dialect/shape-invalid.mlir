@@ -1,4 +1,5 @@
-// What the verifiers of elementwise ops and of moves say, each message once per op that has it.
+// The errors of the verifiers of elementwise ops and of moves, each message
+// once per op that has it.
 // RUN: dtc-opt %s --split-input-file --verify-diagnostics
 
 func.func @f(%x: tensor<4x3xf32>, %y: tensor<4x2xf32>) {

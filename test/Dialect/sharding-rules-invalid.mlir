@@ -1,4 +1,4 @@
-// What the interface verifier says, one case for each of its messages.
+// The errors of the interface verifier, one case for each message.
 // RUN: dtc-opt %s --split-input-file --verify-diagnostics
 
 #mesh = #dtc.mesh<dp=2, tp=2>

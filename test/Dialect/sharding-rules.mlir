@@ -114,7 +114,7 @@ func.func @convolutions(%x: tensor<8x6x5x4xf32, #d>, %xc: tensor<8x6x5x4xf32, #c
   %0 = dtc.conv2d %x, %w strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<8x6x5x4xf32, #d>, tensor<6x3x3x4xf32, #r>) -> tensor<8x4x3x6xf32, #d>
   %1 = dtc.conv2d %x, %wf strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<8x6x5x4xf32, #d>, tensor<6x3x3x4xf32, #t0>) -> tensor<8x4x3x6xf32, #c>
   %2 = dtc.conv2d %xc, %wc strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<8x6x5x4xf32, #c>, tensor<6x3x3x4xf32, #wc>) -> tensor<8x4x3x6xf32, #dpt>
-  // Of the gradient by images, the filters are summed.
+  // The gradient by images sums over the filters.
   %3 = dtc.conv2d_input_grad %y, %w strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<8x4x3x6xf32, #d>, tensor<6x3x3x4xf32, #r>) -> tensor<8x6x5x4xf32, #d>
   %4 = dtc.conv2d_input_grad %yf, %wf strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<8x4x3x6xf32, #c>, tensor<6x3x3x4xf32, #t0>) -> tensor<8x6x5x4xf32, #dpt>
   %5 = dtc.conv2d_input_grad %y, %wc strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<8x4x3x6xf32, #d>, tensor<6x3x3x4xf32, #wc>) -> tensor<8x6x5x4xf32, #c>

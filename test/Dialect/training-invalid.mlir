@@ -1,4 +1,4 @@
-// What the verifiers of losses, updates and boundaries say.
+// The errors of the verifiers of losses, updates and boundaries.
 // RUN: dtc-opt %s --split-input-file --verify-diagnostics
 
 func.func @f(%z: tensor<8x4xf32>, %t: tensor<8xi64>, %d: tensor<f64>) {

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Breaks trainings in many ways and goes on with them: what comes out must be
-# the bits of a training that nobody disturbed. Prints counts.
+# Interrupts trainings in many ways and resumes them. The result must have the bits
+# of an undisturbed training. Prints counts.
 #
 # usage: faults.sh WORKDIR KILLS FULL-DISKS DAMAGES [SEED]
 #
-# Kills: SIGKILL of a random rank, of all, or of mpirun, at a random moment or
-# while a checkpoint is written. Full disks need the right to mount a tmpfs, and
-# are left out without it. Damages: of the files of checkpoints.
+# KILLS is the number of SIGKILLs of a random rank, of all, or of mpirun, at a random
+# moment or during a checkpoint. FULL-DISKS need the right to mount a tmpfs; without
+# it the script skips them. DAMAGES change the files of checkpoints.
 set -euo pipefail
 
 work=$1 kills=$2 disks=$3 damages=$4
@@ -16,7 +16,7 @@ export OMP_NUM_THREADS=1
 steps=120
 options=(--data synthetic --steps $steps --seed 3 --lr 1e-3 --log-every 1000)
 
-# What is started and could be left, ends with this.
+# Cleans up at the end.
 trap 'for mount in "$work"/disk-*; do
         ! mountpoint -q "$mount" 2>/dev/null || umount -l "$mount"
       done' EXIT
@@ -58,7 +58,7 @@ train() {
     "${options[@]}" "$@"
 }
 
-# ends PID: waits until a job has ended; it has 20 s.
+# ends PID: waits at most 20 s until a job has ended.
 ends() {
   local tries
   for tries in $(seq 200); do
@@ -68,7 +68,8 @@ ends() {
   die "the job goes on after $tries tenths of a second"
 }
 
-# No rank is left. One that is no member of the job any more has 10 s.
+# Checks that no rank remains. A rank that is no longer a member of the job has 10 s
+# to end.
 no_orphans() {
   local tries
   for tries in $(seq 100); do
@@ -78,7 +79,7 @@ no_orphans() {
   die "ranks are left after $tries tenths of a second: $(pgrep -af "^$program ")"
 }
 
-# go_on FOLDER: to the end, which is that of the undisturbed training.
+# go_on FOLDER: resumes to the end and compares with the undisturbed training.
 go_on() {
   log=$work/resumed.log
   train --checkpoint-dir "$1" --resume --save-weights "$work/resumed.safetensors" \
@@ -100,7 +101,7 @@ kill_once() {
   train --checkpoint-dir "$folder" --checkpoint-every 5 "${async[@]}" \
     >"$log" 2>&1 &
   job=$!
-  # The moment: any, or one when a checkpoint is half written.
+  # The moment is random, or during the writing of a checkpoint.
   if [ $((RANDOM % 2)) -eq 0 ]; then
     local tries=0
     until ls -d "$folder"/*.tmp >/dev/null 2>&1 || ! kill -0 $job 2>/dev/null; do
@@ -135,7 +136,7 @@ can_mount() {
 disk_once() {
   local folder=$work/disk-$1 size
   mkdir -p "$folder"
-  # From less than one checkpoint to more than three.
+  # The size holds from less than one checkpoint to more than three.
   size=$((shard_bytes * (20 + RANDOM % 320) / 100 / 4096 + 4))
   mount -t tmpfs -o size=$((size * 4096)) tmpfs "$folder"
   log=$work/disk.log
@@ -156,7 +157,7 @@ disk_once() {
   rmdir "$folder"
 }
 
-# The files of checkpoints of a training that was stopped at the end.
+# Damages files in the checkpoints of a training that stopped at the end.
 damage_once() {
   local folder=$work/damaged newest file size kind
   log=$work/damaged.log

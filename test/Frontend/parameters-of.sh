@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The names and shapes of a model's parameters, one a line, sorted.
+# Prints the names and shapes of a model's parameters, one per line, sorted.
 #
 # usage: parameters-of.sh MODEL [OPTION...]
 

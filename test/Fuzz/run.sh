@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# usage: test/Fuzz/run.sh SECONDS [TARGET...]: builds the fuzzers (preset fuzz) and runs each so long, all of them by
-# default. What they learn stays in build/fuzz/test/Fuzz/found; an input that ends one is named, and so are the figures.
+# usage: test/Fuzz/run.sh SECONDS [TARGET...]: builds the fuzzers (preset fuzz) and runs each for SECONDS, by default all of
+# them. New inputs stay in build/fuzz/test/Fuzz/found. The script prints inputs that end a fuzzer, and figures.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 seconds=${1:?usage: test/Fuzz/run.sh SECONDS [TARGET...]}

@@ -97,8 +97,8 @@ func.func @narrow(%table: tensor<16x8xbf16>, %i: tensor<4xi64>, %x: tensor<4x8xb
   return %2 : tensor<4x8xbf16>
 }
 
-// What is stored and read in the same kernel is rounded once. What moves or
-// selects narrow elements is not rounded, nor are results of f32.
+// A kernel rounds a value that it stores and reads once. Ops that move or
+// select narrow elements do not round, nor do results of f32.
 // CHECK-LABEL: func.func @rounded
 // CHECK: arith.addf
 // CHECK: %[[N:.+]] = linalg.generic

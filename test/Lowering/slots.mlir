@@ -1,9 +1,10 @@
 // RUN: dtc-opt %s --dtc-lower-plan | FileCheck %s
 // RUN: dtc-opt %s --dtc-lower-plan --dtc-verify=invariant=lowered-communication -o /dev/null
 
-// Slots are numbered here. What a function starts and awaits has the first of
-// those of collectives, what it leaves to its caller the third; the send has the
-// first of all, and the second send again, once the first is done.
+// This pass numbers slots. A collective that the function starts and awaits has
+// the first slot of collectives, one that it leaves to its caller the third.
+// The send has the first slot of all, and the second send takes it again after
+// the first is done.
 #mesh = #dtc.mesh<pp=2, dp=2, mb=1>
 #r = #dtc.layout<#mesh>
 #d = #dtc.layout<#mesh, dp: split(0)>

@@ -1,8 +1,8 @@
 // RUN: dtc-opt %s --dtc-verify=invariant=lowered-communication --split-input-file --verify-diagnostics
 
-// Two stages of two ranks, as LowerPlan leaves them: a message from one to the
-// other, reductions inside of each and over both. What is sent is read, and
-// what it was made of written, while it is in flight.
+// Two stages of two ranks, in the form of LowerPlan: a message from one to the
+// other, reductions inside each and over both. While the message is in flight,
+// ops read it and write its sources.
 module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
   llvm.func @dtcrt_send(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
   llvm.func @dtcrt_recv(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
@@ -252,7 +252,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
 
 // -----
 
-// What is being gathered, 128 bytes, is read before the wait.
+// An op reads the result of a gather, 128 bytes, before the wait.
 module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
   llvm.func @dtcrt_wait(!llvm.ptr, i32)
   llvm.func @dtcrt_all_gather_start(!llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr, i64)
@@ -351,8 +351,9 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
 
 // -----
 
-// Windows. What is gathered, bytes 64 to 128, may be read, where it goes, up to
-// 256, not be touched. x has 64 bytes, weight 16, y 32, and they are next to it.
+// Windows. Ops may read the operand of the gather, bytes 64 to 128, but must
+// not touch its result, up to 256. x has 64 bytes, weight 16, y 32, and they
+// are next to it.
 module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"]]}"} {
   llvm.func @dtcrt_wait(!llvm.ptr, i32)
   llvm.func @dtcrt_all_gather_start(!llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr, i64)
@@ -746,8 +747,8 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"dp\",\"size\":2}],\"gr
 
 // -----
 
-// What an exchange reads is a share for each member, 2 x 64 bytes: the second
-// half of it is being written.
+// An exchange reads a share for each member, 2 x 64 bytes. A started transfer
+// writes the second half of it.
 module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"]],\"permutations\":[[1,0]]}"} {
   llvm.func @dtcrt_all_to_all_start(!llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr, i64)
   llvm.func @dtcrt_collective_permute_start(!llvm.ptr, i32, i32, i32, !llvm.ptr, !llvm.ptr, i64)

@@ -32,7 +32,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
     return %1#0, %1#1 : tensor<1x8xf32, #r>, tensor<8xf32, #r>
   }
 
-  // What is needed before, or is the new value, needs no copy.
+  // A value that is needed before, or is the new value, needs no copy.
   // CHECK-LABEL: func.func private @in_order
   // CHECK-NOT: dtc.copy
   // CHECK: return

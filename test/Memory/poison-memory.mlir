@@ -4,8 +4,8 @@
 #r = #dtc.layout<#mesh>
 module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
-  // A buffer is poisoned after the last op that needs it or a view of it. What
-  // is returned is the caller's, and so are arguments.
+  // The pass poisons a buffer after the last op that needs it or a view of it.
+  // The caller owns results and arguments.
   // CHECK-LABEL: func.func private @forward
   // CHECK-NEXT: %[[A:.*]] = dtc.relu %{{.*}} {dtc.offsets = array<i64: [[X:[0-9]+]]>}
   // CHECK-NEXT: dtc.exp %[[A]] {dtc.offsets = array<i64: [[Y:[0-9]+]]>}

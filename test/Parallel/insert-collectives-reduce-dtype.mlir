@@ -10,8 +10,8 @@
 #dm = #dtc.layout<#mesh, dp: split(0), mb: partial>
 
 // Gradients are accumulated in f32, reduced in bf16, and f32 for the optimizer.
-// Other sums, such as statistics, are reduced as they are. Where a gradient is
-// scattered for each micro-batch, what is accumulated is f32 again.
+// Other sums, such as statistics, keep their type. If a gradient is scattered
+// for each micro-batch, the accumulated shard is f32 again.
 
 // SAME-NOT: dtc.cast
 // TYPE: error: --reduce-dtype is 'f16', expected fp32, bf16 or fp16

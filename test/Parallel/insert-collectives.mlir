@@ -112,7 +112,8 @@ func.func @exchange_in_turn(%x: tensor<8x8xf32, #dt>) -> tensor<8x8xf32, #t1d1> 
   return %0 : tensor<8x8xf32, #t1d1>
 }
 
-// What splits one dimension comes major in the other: not by one exchange.
+// The split of one dimension becomes the major one of the other, so one
+// exchange is not enough.
 // CHECK-LABEL: func @major
 func.func @major(%x: tensor<8x8xf32, #d_t1>) -> tensor<8x8xf32, #td> {
   // CHECK-NEXT: dtc.all_gather %{{.*}} over ["dp"] dim 0
@@ -123,7 +124,7 @@ func.func @major(%x: tensor<8x8xf32, #d_t1>) -> tensor<8x8xf32, #td> {
   return %0 : tensor<8x8xf32, #td>
 }
 
-// Of a micro-batch: the rows of which are split first.
+// A micro-batch's value: mb splits its rows first.
 // CHECK-LABEL: func @exchange_rows
 func.func @exchange_rows(%x: tensor<32x8xf32, #mb_t1>) -> tensor<32x8xf32, #mb_t0> {
   // CHECK-NEXT: dtc.all_to_all %{{.*}} over ["tp"] from 1 to 0 :

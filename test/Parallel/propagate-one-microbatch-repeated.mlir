@@ -1,7 +1,7 @@
 // RUN: dtc-opt %s --dtc-assign-mesh="dp=2" --dtc-propagate-layouts --cse --dtc-insert-collectives --dtc-verify=invariant=parallel | FileCheck %s
 
-// What is made of repeated values of the only micro-batch is made for the
-// samples of a rank: no rank makes it for all and cuts it.
+// Ops on repeated values of the only micro-batch compute the samples of a rank:
+// no rank computes all of them and cuts.
 
 // CHECK-LABEL: func @step
 // CHECK: %[[SUM:.+]] = dtc.exp %{{.+}} -> tensor<1x4xf32, #mb_each>

@@ -1,7 +1,7 @@
 // RUN: dtc-opt %s --dtc-assign-mesh="dp=2 tp=2" --dtc-propagate-layouts --split-input-file | FileCheck %s
 
-// A dimension of groups, the major part, and of the batch. What is split over tp
-// is the groups: the batch is split in pieces of the groups that a rank has.
+// A dimension of groups, the major part, and of the batch. tp splits the
+// groups: the batch is split in pieces of the groups that a rank has.
 // CHECK: #[[PIECES:.*]] = #dtc.layout<#mesh, mb: split(1), dp: split(1 in 2)>
 // CHECK: #[[BOTH:.*]] = #dtc.layout<#mesh, mb: split(1), tp: split(1), dp: split(1)>
 // CHECK-LABEL: func @step

@@ -1,7 +1,7 @@
 // RUN: dtc-opt %s --dtc-assign-mesh="dp=2 microbatches=4" --dtc-propagate-layouts=replicas-at-launch --dtc-insert-collectives --dtc-verify=invariant=parallel | FileCheck %s
 
-// How many replicas there are, and which of them a rank is, the program says: no
-// constant knows it.
+// The program gives the number of replicas and the index of a rank's replica:
+// no constant holds them.
 
 // CHECK: func.func @step(
 // CHECK-SAME: %[[MB:[^:]+]]: tensor<4xi64, #mb> {dtc.input = "microbatch", dtc.kind = "microbatch"}

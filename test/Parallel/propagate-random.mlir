@@ -30,8 +30,8 @@ func.func @step(%x: tensor<16x8xf32> {dtc.input = "x", dtc.kind = "input"}, %see
 
 // -----
 
-// What is made of random numbers and of what is made of constants is made in
-// parts, down to the numbers.
+// Ops on random numbers and on values of constants compute parts, down to the
+// numbers.
 
 // CHECK-LABEL: func.func @step(%{{.+}}: tensor<16x2x8xf32
 // CHECK: dtc.random_uniform {{.+}} {dims = array<i64: 0, 0>, id = 0 : i64, ways = array<i64: 4, 2>} : {{.+}} -> tensor<16x6xf32, #mb_dp>

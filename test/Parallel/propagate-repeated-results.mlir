@@ -1,7 +1,7 @@
 // RUN: dtc-opt %s --dtc-assign-mesh="microbatches=2" --dtc-propagate-layouts --cse --dtc-insert-collectives --dtc-verify=invariant=parallel | FileCheck %s
 
-// A recurrent cell's first state is zero for all samples. What is made of it is
-// taken apart, and each part is made for the samples of a micro-batch.
+// A recurrent cell's first state is zero for all samples. An op takes its
+// result apart, and each part is made for the samples of a micro-batch.
 
 // CHECK: func.func @step(%[[X:[^:]+]]: tensor<8x4xf32, #mb>
 // CHECK: %[[PARTS:.+]]:2 = dtc.split %[[X]]

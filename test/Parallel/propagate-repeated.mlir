@@ -1,8 +1,8 @@
 // RUN: dtc-opt %s --dtc-assign-mesh="dp=2" --dtc-propagate-layouts --dtc-insert-collectives --dtc-verify=invariant=parallel | FileCheck %s
 
-// What is the same for all samples, here position ids that an exporter wrote for
-// each of eight, is made for the samples of a rank, with one micro-batch too: no
-// rank makes it for all and cuts it.
+// A value that is the same for all samples, here position ids that an exporter
+// wrote for each of eight, is made for the samples of a rank, with one
+// micro-batch too: no rank makes it for all and cuts it.
 
 // CHECK: func.func @step(%[[X:[^:]+]]: tensor<8x3x4xf32, #mb_dp>
 // CHECK-SAME: %[[P:[^:]+]]: tensor<5x4xf32, #replicated>

@@ -1,8 +1,8 @@
 // RUN: dtc-opt %s --split-input-file --dtc-assign-mesh="dp=2 microbatches=4" --dtc-propagate-layouts --dtc-insert-collectives --dtc-verify=invariant=parallel | FileCheck %s
 
-// What a sum over the batch is multiplied with is split along the batch: the
-// sum is complete, though products are linear, and the samples stay where they
-// are.
+// The other operand of a product with a sum over the batch is split along the
+// batch: the sum is complete, although products are linear, and the samples
+// stay where they are.
 
 // CHECK-LABEL: func @step
 // CHECK: %[[PART:.+]] = dtc.reduce_sum

@@ -80,8 +80,8 @@ func.func @step(%i: tensor<2x6xi64> {dtc.input = "i", dtc.kind = "input"},
 
 // -----
 
-// Of scalars that are summed, those that every rank has become the first rank's
-// part: one reduction at the end.
+// In a sum of scalars, those that every rank has become the first rank's part:
+// one reduction at the end.
 // CHECK-LABEL: func @step
 // CHECK: %[[A:.*]] = dtc.sum_squares %arg0 {{.*}} -> tensor<f64, #partial_tp>
 // CHECK: %[[B:.*]] = dtc.sum_squares %arg1 {{.*}} -> tensor<f64, #replicated>

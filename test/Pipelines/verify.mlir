@@ -1,4 +1,4 @@
-// One pass runs each check. What the checks find is tested where they are:
+// One pass runs each check. Other tests cover the checks themselves:
 // test/Training/verify-training.mlir, test/Memory/verify-memory.mlir, ...
 //
 // RUN: not dtc-opt %s --dtc-verify 2>&1 | FileCheck %s --check-prefix=NAMES

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# usage: wrong-phase.sh INPUTS DIRECTORY: runs every pass of dtc alone on the IR of every phase. It may refuse the IR, but
-# not crash. Prints each crash.
+# usage: wrong-phase.sh INPUTS DIRECTORY: runs every pass of dtc alone on the IR of every phase. A pass may refuse the IR, but
+# must not crash. Prints each crash.
 set -uo pipefail
 inputs=$1
 rm -rf "$2" && mkdir -p "$2" && cd "$2" || exit 1
@@ -14,7 +14,7 @@ run() { # PASS FILE
   timeout 120 dtc-opt "$2" "$1" -o /dev/null > "$2$1.log" 2>&1
   local status=$?
   [ $status -le 1 ] || echo "crash: dtc-opt $2 $1 has exit code $status: $(grep -m1 -E 'Assertion|runtime error|ERROR' "$2$1.log")"
-  [ $status -ne 1 ] || grep -q 'error: ' "$2$1.log" || echo "wrong: dtc-opt $2 $1 fails and does not say why"
+  [ $status -ne 1 ] || grep -q 'error: ' "$2$1.log" || echo "wrong: dtc-opt $2 $1 fails without an error message"
 }
 export -f run
 for pass in $passes; do

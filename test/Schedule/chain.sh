@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints a stage function of elementwise ops, each of which needs the one before.
+# Prints a stage function of elementwise ops. Each op needs the one before.
 #
 # usage: chain.sh OPS
 

@@ -1,5 +1,5 @@
-// What no library computes is products of blocks. Unit tests compare the numbers
-// of each function here with those of the op.
+// Attention without a library becomes products of blocks. Unit tests compare
+// the numbers of each function here with those of the op.
 // RUN: dtc-opt %s --dtc-divide-attention=max-block=4096 | FileCheck %s
 // RUN: dtc-opt %s --dtc-divide-attention | FileCheck %s --check-prefix=WHOLE
 // RUN: dtc-opt %s --dtc-divide-attention="max-block=1024 min-queries=4" | FileCheck %s --check-prefix=QUERIES
@@ -109,7 +109,7 @@ func.func @narrow(%q: tensor<2x4x1x3xbf16, #samples>, %k: tensor<2x5x1x3xbf16, #
   return %y, %dq : tensor<2x4x1x3xbf16, #samples>, tensor<2x4x1x3xbf16, #samples>
 }
 
-// What a library computes stays.
+// Attention that a library computes stays.
 // CHECK-LABEL: func.func @library
 // CHECK:         dtc.attention
 func.func @library(%q: tensor<2x4x1x3xf32, #samples>) -> tensor<2x4x1x3xf32, #samples> {
@@ -117,8 +117,8 @@ func.func @library(%q: tensor<2x4x1x3xf32, #samples>) -> tensor<2x4x1x3xf32, #sa
   return %y : tensor<2x4x1x3xf32, #samples>
 }
 
-// 18 causal queries in four blocks, of which the last has 3. Each meets the keys
-// up to its last query, of the mask, too. What blocks give keys is added.
+// 18 causal queries in four blocks; the last has 3. Each block has the keys up
+// to its last query, also of the mask. The blocks' gradients of keys are added.
 // QUERIES-LABEL: func.func @causal_queries
 // QUERIES:         %[[Q:.*]] = dtc.transpose %arg0
 // QUERIES:         %[[K:.*]] = dtc.transpose %arg1

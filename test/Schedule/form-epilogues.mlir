@@ -38,7 +38,7 @@ module @gelu {
     %f = dtc.mul %du, %half : (tensor<16x32xbf16>, tensor<f32>) -> tensor<16x32xbf16>
     %dx = dtc.add %e, %f : (tensor<16x32xbf16>, tensor<16x32xbf16>) -> tensor<16x32xbf16>
 
-    // What is on the way to this gradient is needed elsewhere.
+    // An intermediate value of this gradient has another user.
     %dy_o = dtc.matmul %g, %v {transpose_rhs} : (tensor<16x8xbf16>, tensor<32x8xbf16>) -> tensor<16x32xbf16>
     %du_o = dtc.mul %dy_o, %u : (tensor<16x32xbf16>, tensor<16x32xbf16>) -> tensor<16x32xbf16>
     %dt_o = dtc.mul %dy_o, %h : (tensor<16x32xbf16>, tensor<16x32xbf16>) -> tensor<16x32xbf16>
@@ -167,7 +167,7 @@ module @order {
 // -----
 
 // A residual, which the op before reads, with a bias; a sum of two products;
-// one of three. What a kernel makes only to add it stays apart.
+// one of three. A value that a kernel makes only for the sum stays apart.
 
 module @matrices {
   func.func @step(%r: tensor<2x8x8xbf16>, %w: tensor<8x8xbf16>, %b: tensor<8xbf16>, %a: tensor<16x8xbf16>)

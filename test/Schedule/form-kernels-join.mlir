@@ -1,10 +1,9 @@
 // RUN: dtc-opt %s --dtc-form-kernels=join | FileCheck %s
 // RUN: dtc-opt %s --dtc-form-kernels | FileCheck %s --check-prefix=APART
 
-// Kernels that stand side by side and need nothing of each other are one, views
-// between them notwithstanding. What needs the result of one, and what
-// overwrites what one reads, is in a later kernel. A product stands between
-// kernels.
+// Independent adjacent kernels become one, despite views between them. A kernel
+// that needs the result of one, or overwrites an operand of one, comes later. A
+// product separates kernels.
 
 #mesh = #dtc.mesh<pp=1, dp=1>
 #r = #dtc.layout<#mesh>

@@ -42,8 +42,8 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
     return %1, %4, %2 : tensor<4x4xf32, #p>, tensor<1x4xf32, #p>, tensor<8x4xf32, #d>
   }
 
-  // What is overwritten may be read by its kernel where it is written, as to
-  // join it with others, but not moved, or not before it is complete.
+  // A kernel may read an operand that it overwrites in place, as to join it
+  // with others, but must not move it, or not before it is complete.
   // CHECK-LABEL: func.func private @moves
   // CHECK: %[[SUMS:.*]]:2 = dtc.launch @kernels::@kernel_accumulate_neg_concat
   // CHECK: %[[TURNED:.*]] = dtc.launch @kernels::@kernel_split_concat(%[[SUMS]]#0)
@@ -80,7 +80,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
     return %2 : tensor<4x4xf32, #r>
   }
 
-  // What is viewed alike twice is read once.
+  // A kernel reads two equal views once.
   // CHECK-LABEL: func.func private @views
   // CHECK-NEXT: %[[V:.*]] = dtc.reshape %[[X:[a-z0-9]+]]
   // CHECK-NEXT: dtc.launch @kernels::@kernel_exp_tanh_mul(%[[V]])

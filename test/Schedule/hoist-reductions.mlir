@@ -104,8 +104,8 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 
 // -----
 
-// What somebody else reads before it is reduced, and what comes of another run,
-// stays where it is.
+// A reduction stays if another op reads its operand before, or if its operand
+// is a result of another run.
 
 #mesh = #dtc.mesh<pp=1, dp=2, mb=1>
 #r = #dtc.layout<#mesh>

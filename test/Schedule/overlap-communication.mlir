@@ -66,8 +66,8 @@ module @order {
 
 // -----
 
-// One run: it has the function for itself. What another function needs first,
-// the plan waits for.
+// One run: it has the function for itself. The plan waits for values that
+// another function needs first.
 #mesh = #dtc.mesh<pp=1, dp=2, mb=1>
 #r = #dtc.layout<#mesh>
 #dp = #dtc.layout<#mesh, dp: split(0)>
@@ -107,9 +107,10 @@ module @once {
 
 // -----
 
-// Each chunk of a stage has its first run, and so has an evaluation. What is sent
-// first the plan waits for. What is needed first when the last runs have begun to
-// reduce gradients is not in flight that long: slots are theirs then.
+// Each chunk of a stage has its first run, and so has an evaluation. The plan
+// waits for values that it sends first. Values that are needed first after the
+// last runs have begun to reduce gradients are not in flight that long: those
+// need the slots.
 #mesh = #dtc.mesh<pp=1, dp=2, mb=1>
 #r = #dtc.layout<#mesh>
 #dp = #dtc.layout<#mesh, dp: split(0)>
@@ -183,8 +184,8 @@ module @chunks {
 // Gradients of last runs, and collectives within a function
 //===----------------------------------------------------------------------===//
 
-// What a last run reduces starts there and is waited for in the plan, each where
-// it is needed. The bucket that is read meanwhile must be the plan's.
+// A last run starts its reductions, and the plan waits for each where an op
+// needs it. A bucket that is read meanwhile must be the plan's.
 
 #mesh = #dtc.mesh<pp=1, dp=2, mb=1>
 #r = #dtc.layout<#mesh>

@@ -6,9 +6,9 @@
 #pp = #dtc.layout<#mesh, pp: partial>
 module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
-  // Three gradients of half a MiB less a bit: two fit. What needs the first
-  // follows the bucket; another type has another bucket; a sum over stages
-  // stays alone, since other stages have other buckets.
+  // Three gradients of slightly less than half a MiB: two fit. The user of the
+  // first follows the bucket. Another type has another bucket. A sum over
+  // stages stays alone, because other stages have other buckets.
   // CHECK-LABEL: func.func private @update(
   // CHECK-SAME:    %[[A:[a-z0-9]+]]: {{.*}}update = 0{{.*}}, %[[B:[a-z0-9]+]]: {{.*}}update = 1{{.*}}, %[[C:[a-z0-9]+]]: {{.*}}update = 2{{.*}}, %[[D:[a-z0-9]+]]: {{.*}}update = 3{{.*}}, %[[E:[a-z0-9]+]]: {{.*}}update = 4
   // CHECK-NEXT:    dtc.all_reduce sum %[[E]] over ["pp"]

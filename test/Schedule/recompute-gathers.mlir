@@ -1,9 +1,10 @@
 // RUN: dtc-opt %s --dtc-recompute=policy=selective | FileCheck %s
 
-// Selective recompute adds no communication. What follows from %w, which the
-// backward pass gathers for its product, is made again; what follows from %b,
-// which it does not, is kept (15). A gather may be of another type. On the next
-// stage @weight does not gather %w, which it would for %q: that is kept, too.
+// Selective recompute adds no communication. It recomputes values of %w, which
+// the backward pass gathers for its product. It keeps values of %b, which the
+// backward pass does not gather (15). A gather may be of another type. On the
+// next stage @weight would gather %w only for %q, so the pass keeps that value,
+// too.
 
 #mesh = #dtc.mesh<pp=2, dp=2, mb=2>
 #r = #dtc.layout<#mesh>

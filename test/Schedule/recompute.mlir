@@ -37,7 +37,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   // Nothing but @weight needs %u: %y is kept, and %u made there, as it would be here.
   // SELECTIVE-SAME:  -> ({{[^{]*}} {dtc.value = 10 : i64}, {{[^{]*}} {dtc.value = 11 : i64}, {{[^{]*}} {dtc.value = 92 : i64}) attributes
   // PATTERN-SAME:    -> ({{[^{]*}} {dtc.value = 11 : i64}, {{[^{]*}} {dtc.value = 12 : i64}, {{[^{]*}} {dtc.value = 13 : i64}, {{[^{]*}} {dtc.value = 92 : i64}) attributes
-  // What only the results needed that are made again is gone, %mask included.
+  // Ops that only recomputed results needed are gone, %mask included.
   // ALL-NEXT:        %[[H:.+]] = dtc.matmul %[[X]], %[[W1]]
   // ALL-NEXT:        %[[N:.+]] = dtc.tanh %[[H]]
   // ALL-NEXT:        %[[M:.+]] = dtc.matmul %[[N]]
@@ -72,7 +72,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   // LAST-NEXT:       dtc.matmul %[[T]]
   // LAST-NEXT:       dtc.tanh %[[H]]
 
-  // Of %h and %r the second one is kept: %h is made from the input.
+  // The pass keeps %r and not %h, because %h follows from the input.
   // EVERY:         func.func private @weight(%[[X:.+]]: {{.+}} {dtc.value = 0 : i64}, %[[R:.+]]: {{.+}} {dtc.value = 92 : i64}, %[[W3:.+]]: {{.+}} {dtc.value = 3 : i64}, %[[W1:.+]]: {{.+}} {dtc.value = 1 : i64}) ->
   // EVERY-NEXT:      dtc.tanh %[[R]]
   // EVERY:           %[[H:.+]] = dtc.matmul %[[X]], %[[W1]]
@@ -101,10 +101,10 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
       -> (!t {dtc.value = 90}, !t {dtc.value = 91})
 }
 
-// What is received, %a, is kept and crosses like any activation: there is no
-// cut. What is sent, %z, is kept. @backward returns what it has made to @weight,
-// which makes only what @backward has not. `all` repeats the communication;
-// `selective` does not, nor does it make what follows from it.
+// A received value, %a, is kept and crosses like any activation: there is no
+// cut. A sent value, %z, is kept. @backward returns its recomputed values to
+// @weight, which computes only the others. `all` repeats the communication;
+// `selective` does not, nor does it recompute values that follow from it.
 module @stage1 attributes {dtc.stage = 1 : i64} {
   // CHECK-LABEL: module @stage1
   // CHECK:         func.func private @forward(
@@ -184,8 +184,8 @@ module @stage2 attributes {dtc.stage = 2 : i64} {
   }
   func.func private @plan(!t {dtc.input = "x", dtc.value = 30}, !t {dtc.parameter = "w", dtc.value = 31}) -> (!t {dtc.value = 34})
 }
-// Of two values that follow from one, that one is kept, the nearest to them; of
-// one that nothing reads here, what it follows from, too.
+// If two values follow from one, the pass keeps that one, the nearest to them.
+// The pass also replaces a value that nothing here reads by its source.
 module @stage3 attributes {dtc.stage = 3 : i64} {
   // CHECK-LABEL: module @stage3
   // SELECTIVE:     func.func private @forward(

@@ -2,7 +2,7 @@
 // RUN: dtc-opt %s --dtc-prepare-update --dtc-plan-memory --dtc-verify=invariant=memory | FileCheck %s --check-prefix=MEMORY
 // RUN: dtc-opt %s --dtc-prepare-update=offload=parameters | FileCheck %s --check-prefix=HOST
 
-// What lies with the host takes no room: the update overwrites it there.
+// Offloaded parts free no memory: the update overwrites them on the host.
 // HOST: func.func private @update(%arg0: tensor<32x4xf32, #dp> {dtc.update = 0 : i64}, %arg1: tensor<32x4xf32, #dp> {dtc.update = 1 : i64}
 // HOST-NOT: dtc.local_slice
 

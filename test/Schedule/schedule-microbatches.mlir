@@ -74,9 +74,9 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 // CHECK-NEXT:    %[[Y1:.*]] = dtc.run @forward(%[[X1]], %[[W]]) microbatch 1
 // CHECK-NEXT:    dtc.send %[[Y1]] to 1 tag 1
 
-// The last stage of two holds one micro-batch, this one two. Of the
-// first stage zb-h1 delays no W, and the last has none here. An activation has
-// arrived when its gradient comes; that ends the send.
+// The last stage of two holds one micro-batch, this one two. zb-h1 delays no W
+// of the first stage, and the last has none here. An activation has arrived
+// when its gradient comes; that ends the send.
 // 1F1B-NEXT:     %[[D0:.*]] = dtc.recv from 1 tag 8
 // 1F1B-NEXT:     dtc.wait %[[D0]] :
 // 1F1B-NEXT:     dtc.wait %[[SENT_Y0]] :

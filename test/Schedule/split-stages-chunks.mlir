@@ -1,8 +1,8 @@
 // RUN: dtc-opt %s --dtc-split-stages | FileCheck %s
 
-// What one chunk of a stage makes and another reads: the first makes it and
-// hands it on, activations to later chunks, gradients to earlier ones. Of the
-// only micro-batch a gradient is a value like others.
+// One chunk of a stage makes a value and another reads it: the first passes it
+// on, activations to later chunks, gradients to earlier ones. With one
+// micro-batch a gradient is a value like others.
 
 #mesh = #dtc.mesh<pp=2, dp=1, mb=1>
 #r = #dtc.layout<#mesh>

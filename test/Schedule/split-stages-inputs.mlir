@@ -38,7 +38,7 @@ func.func @step(%x: tensor<8x4xf32, #b> {dtc.input = "x", dtc.kind = "input"},
 // CHECK-NEXT:   dtc.constant
 // CHECK-NEXT:   dtc.mul
 // CHECK-NEXT:   return
-// What is centred is made here again.
+// This function computes the centred values again.
 // CHECK:      func.func private @inputs1(
 // CHECK-NEXT:   dtc.sub
 // CHECK-NEXT:   dtc.mul

@@ -40,7 +40,7 @@ module @tied {
 }
 
 // The first stage has no backward boundary to feed: all gradients are weight
-// gradients. What F made and W needs is a result of F.
+// gradients. Values that F makes and W needs are results of F.
 // CHECK-LABEL: module @tied
 // CHECK:         module @stage0 attributes {dtc.stage = 0 : i64}
 // CHECK:           func.func private @forward(%[[X:[a-z0-9]+]]: tensor<16x8xf32, #dp> {dtc.value = 0 : i64}, %[[W:[a-z0-9]+]]: tensor<8x4xf32, #replicated> {dtc.value = 3 : i64})
@@ -104,9 +104,9 @@ module @tied {
 // -----
 
 // A sum over micro-batches of inputs comes before the first of them. Views are
-// cloned, a view crosses as the memory that it looks at, constants are cloned.
-// The sum gets its shape where a micro-batch makes its part. Of a sum that is
-// read in another shape, too, the update is given one, and returns what it does
+// cloned, a view crosses as the memory behind it, constants are cloned. The sum
+// gets its shape where a micro-batch makes its part. If the update reads a sum
+// in another shape, too, it gets one of them, and returns the one that it does
 // not overwrite.
 
 #mesh = #dtc.mesh<pp=2, dp=1, mb=2>
@@ -278,8 +278,8 @@ module @virtual {
 
 // -----
 
-// What a running statistic is made of accumulates in the forward pass: the
-// backward pass has no need to make it again.
+// The sums behind a running statistic accumulate in the forward pass, so that
+// the backward pass does not compute them again.
 
 #mesh = #dtc.mesh<pp=1, dp=1, mb=2>
 #r = #dtc.layout<#mesh>
@@ -338,8 +338,8 @@ module @one {
 
 // -----
 
-// Of what an op of the backward pass makes, one result goes to another stage and
-// the other is a part of a sum that the weight pass reads in each micro-batch.
+// An op of the backward pass has two results: one goes to another stage, the
+// other is a part of a sum that the weight pass reads in each micro-batch.
 
 #mesh = #dtc.mesh<pp=2, dp=1, mb=1>
 #r = #dtc.layout<#mesh>

@@ -1,9 +1,10 @@
 // RUN: dtc-opt %s --dtc-flatten-parameters="zero=3 dp=2" --dtc-add-optimizer=optimizer=sgd --dtc-assign-mesh="pp=2 dp=2 microbatches=2" --dtc-propagate-layouts --dtc-insert-collectives --dtc-split-stages --dtc-recompute=policy=all | FileCheck %s
 // RUN: dtc-opt %s --dtc-flatten-parameters="zero=2 dp=2" --dtc-add-optimizer=optimizer=sgd --dtc-assign-mesh="pp=2 dp=2 microbatches=2" --dtc-propagate-layouts --dtc-insert-collectives --dtc-split-stages | FileCheck %s --check-prefix=TWO
 
-// Split parameters on two stages. Functions gather what they need, right before,
-// and keep nothing of it, recomputed or not. What is made of %table crosses: it is
-// made in the prologue, and its gradient is reduced once a step.
+// Split parameters on two stages. Functions gather the parameters that they
+// need, right before, and keep nothing of them, recomputed or not. A value of
+// %table crosses: the prologue makes it, and its gradient is reduced once a
+// step.
 // CHECK: module @stage0
 // CHECK: func.func private @prologue(%arg0: tensor<1x8xf32, #{{.*}}> {dtc.gather{{.*}} -> (tensor<4x2xf32, #replicated>
 // CHECK: dtc.all_gather %arg0

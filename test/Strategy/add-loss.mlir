@@ -13,7 +13,7 @@
 // CHECK-SAME: %[[T:[a-z0-9]+]]: tensor<2x3xi64> {dtc.bound = array<i64: {{[0-9]+}}>, dtc.input = "labels", dtc.kind = "label"}, %[[W:[a-z0-9]+]]: tensor<4xf32> {dtc.parameter = "w"})
 // CHECK-SAME: -> (tensor<f64> {dtc.output = "loss"}, tensor<2x3x4xf32> {dtc.output = "predictions"}, tensor<2x3x4xf32> {dtc.output = "recorded"})
 // CHECK: %[[Z:.+]] = dtc.mul %[[X]], %[[W]]
-// What only other outputs need is gone.
+// Ops that only other outputs need are gone.
 // CHECK-NEXT: %[[SUM:.+]] = dtc.cross_entropy %[[Z]], %[[T]] : {{.*}} -> tensor<f64>
 // CHECK-NEXT: %[[N:.+]] = dtc.constant dense<6.000000e+00>
 // CHECK-NEXT: %[[MEAN:.+]] = dtc.div %[[SUM]], %[[N]]
@@ -28,7 +28,7 @@
 // AXIS: %[[Z:.+]] = dtc.transpose %{{.+}} [0, 2, 1]
 // AXIS-NEXT: %[[SUM:.+]] = dtc.cross_entropy %[[Z]], %[[T]]
 // AXIS-NEXT: %[[LOSS:.+]] = dtc.sum_over_stages %[[SUM]]
-// What is recorded has the classes where the model has them.
+// The recorded output has the classes in the model's order.
 // AXIS-NEXT: return %[[LOSS]], %[[Z]], %{{.+}} : tensor<f64>, tensor<2x4x3xf32>, tensor<2x3x4xf32>
 
 // MSE: %[[T:[a-z0-9]+]]: tensor<2x3x4xf32> {dtc.input = "labels", dtc.kind = "label"}

@@ -30,7 +30,7 @@ func.func @constant(%q: tensor<1x2x1x8xf32>) -> tensor<1x2x1x8xf32> {
   return %0 : tensor<1x2x1x8xf32>
 }
 
-// Of two heads, the second hides all keys of the first query.
+// The second of two heads hides all keys of the first query.
 // CHECK-LABEL: func.func @hidden
 // CHECK: dtc.attention
 // CHECK: dtc.select

@@ -36,9 +36,9 @@ module @residual {
 
 // -----
 
-// What depends on inputs alone has no stage; the transposed weight belongs to
-// its user. By operations the wide matmul stands alone, by number of ops the
-// graph is halved, by parameters the table stands alone.
+// Values that depend on inputs alone have no stage; the transposed weight
+// belongs to its user. By operations the wide matmul stands alone, by number of
+// ops the graph is halved, by parameters the table stands alone.
 
 // CHECK-LABEL: module @sides
 // CHECK: dtc.compare

@@ -2,8 +2,9 @@
 // RUN: dtc-opt %s --dtc-choose-splits='tp=2 layout=*.w1=replicated' | FileCheck %s --check-prefix=WHOLE
 // RUN: dtc-opt %s --dtc-choose-splits='tp=2 layout=a.w1=tp:replicated' | FileCheck %s --check-prefix=WHOLE
 
-// Of three products in a row the first two widths compete; what is not asked
-// for follows: the class of the dimension, and what still can be split.
+// The first two widths of three products in a row compete. The other splits
+// follow from the request: the class of the dimension, and the classes that can
+// still be split.
 
 // COLUMNS: "a.w1"}
 // COLUMNS-SAME: "a.w2", dtc.split_dims = {tp = 1 : i64}}

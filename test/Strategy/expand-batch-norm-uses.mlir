@@ -1,4 +1,4 @@
-// What else than one batch norm after the other may stand around one.
+// Valid surroundings of batch norms, besides one norm after the other.
 // RUN: dtc-opt %s --dtc-expand-training-ops="statistics=micro microbatches=2" --split-input-file --verify-diagnostics | FileCheck %s
 
 // A module that is used twice: its averages follow each other.
@@ -22,8 +22,8 @@ module @twice {
 
 // -----
 
-// What has another batch than the norm's is no part of it, and what has its own
-// (a factor for each sample and channel) joins its groups.
+// A value with another batch than the norm's is no part of it. A value with its
+// own batch (a factor for each sample and channel) joins its groups.
 
 // CHECK-LABEL: module @broadcast
 // CHECK: %[[Y:.+]] = dtc.reshape %{{.+}} : (tensor<2x4x4xf64>) -> tensor<8x4xf64>

@@ -68,7 +68,7 @@
 // CHECK: %[[OUT:.+]] = dtc.reshape %[[RELU]] : (tensor<2x4x4xf64>) -> tensor<8x4xf64>
 // CHECK: %[[LOSS:.+]] = dtc.sum_squares %[[OUT]]
 
-// What an evaluation predicts, by the running statistics.
+// An evaluation's predictions, by the running statistics.
 // CHECK: %[[EC:.+]] = dtc.sub %[[X]], %[[M]] : (tensor<8x4xf64>, tensor<4xf64>) -> tensor<8x4xf64>
 // CHECK: dtc.add %[[V]], %{{.+}}
 // CHECK: %[[EY:.+]] = dtc.add %{{.+}}, %[[B]] : (tensor<8x4xf64>, tensor<4xf64>) -> tensor<8x4xf64>

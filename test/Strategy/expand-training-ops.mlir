@@ -1,6 +1,6 @@
 // RUN: dtc-opt %s --dtc-expand-training-ops | FileCheck %s
 
-// What comes before the first dropout is shared; a batch norm is by its running
+// Both share the ops before the first dropout; a batch norm uses its running
 // statistics.
 
 // CHECK: @step(%[[X:[^:]+]]: tensor<8x4xf64> {{.+}}, %[[M:[^:]+]]: tensor<4xf64> {dtc.frozen, dtc.parameter = "m", dtc.statistic}

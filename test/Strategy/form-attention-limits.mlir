@@ -1,6 +1,6 @@
 // RUN: dtc-opt --dtc-form-attention="max-width=16 width-multiple=8" %s | FileCheck %s
 
-// What a target's runtime does not compute is divided.
+// Attention that a target's runtime does not compute is divided.
 
 // CHECK-LABEL: func.func @plain
 // CHECK: dtc.attention %{{.*}} {scale =

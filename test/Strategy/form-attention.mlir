@@ -153,8 +153,8 @@ func.func @causal_by_positions(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>,
 
 // -----
 
-// What differs from sample to sample is the mask that it was; what does not is
-// a constant. Here rows see one column before them, too.
+// A part that differs from sample to sample stays the mask; a part that does
+// not is a constant. Here rows see one column before them, too.
 // CHECK-LABEL: func.func @other_masks
 // CHECK: %[[CONSTANT:.*]] = dtc.constant dense<{{.*}}-0.000000e+00, -0.000000e+00, -1.000000e+30], [-0.000000e+00, -0.000000e+00, -0.000000e+00], [-0.000000e+00, -0.000000e+00, -0.000000e+00]]]]> : tensor<1x1x3x3xf32>
 // CHECK: %[[WINDOW:.*]] = dtc.reshape %[[CONSTANT]]

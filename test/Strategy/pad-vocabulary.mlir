@@ -111,8 +111,9 @@ func.func @counted(%x: tensor<6x4xf32> {dtc.input = "x"}, %t: tensor<6xi64> {dtc
 
 // -----
 
-// Of ranks that share columns, each has a multiple, of a smaller power of two if
-// that is much. What tp leaves whole is not padded for it.
+// Each of the ranks that share columns has a multiple, of a smaller power of
+// two if the padding is large. A vocabulary that tp leaves whole is not padded
+// for it.
 // BOTH-LABEL: func @shared
 // BOTH-SAME: tensor<4x208xf32> {dtc.parameter = "split"
 // BOTH-SAME: tensor<4x52xf32> {dtc.parameter = "fewer"

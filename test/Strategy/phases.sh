@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Each phase, run by dtc-opt on the file of the phase before, gives what dtc
-# prints of it.
+# Runs each phase by dtc-opt on the file of the phase before, and compares the result
+# with the output of dtc.
 #
 # usage: phases.sh WORKDIR MODEL OPTION...
 

@@ -65,7 +65,7 @@ func.func @forward(%x: tensor<2x4xf32> {dtc.input = "x"}, %s: tensor<4xf32> {dtc
 
 // -----
 
-// What is as asked for stays.
+// A model with the requested batch does not change.
 // CHECK-LABEL: func @forward(%arg0: tensor<6x4xf32>
 func.func @forward(%x: tensor<6x4xf32> {dtc.input = "x"}) -> tensor<6x4xf32> {
   %t = dtc.softmax %x : (tensor<6x4xf32>) -> tensor<6x4xf32>

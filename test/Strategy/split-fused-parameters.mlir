@@ -42,7 +42,7 @@ func.func @forward(%x: tensor<8x4xf32> {dtc.input = "x"}, %w: tensor<6x4xf32> {d
 
 // -----
 
-// What something else needs whole stays whole.
+// A parameter that another op needs whole stays whole.
 // CHECK-LABEL: func @forward
 // CHECK-SAME: tensor<4x6xf32> {dtc.parameter = "w"}
 // CHECK: dtc.split

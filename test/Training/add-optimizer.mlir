@@ -11,8 +11,8 @@
 // RUN: dtc-opt %s --dtc-add-optimizer="optimizer=sgd settings=momentum=0.9 ema=0.75" | FileCheck %s --check-prefix=EMA
 // RUN: dtc-opt %s --dtc-add-optimizer="optimizer=sgd skip-nonfinite" | FileCheck %s --check-prefix=SKIP
 
-// Where the norm is no number, clipped gradients are NaN, and the update leaves
-// these elements as they are; the number of the update counts what is done.
+// If the norm is NaN, clipped gradients are NaN, and the update does not change
+// these elements; the number of the update counts completed updates.
 // SKIP: %[[UPDATE:arg[0-9]+]]: tensor<f64> {dtc.input = "updates", dtc.kind = "updates"}
 // SKIP-DAG: %[[NORM:.+]] = dtc.sqrt
 // SKIP-DAG: %[[ONE:.+]] = dtc.constant dense<1.000000e+00> : tensor<f64>

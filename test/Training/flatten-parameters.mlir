@@ -15,7 +15,7 @@
 // CHECK: %[[GP:.*]] = dtc.pad %[[G]] axis 1 at 0 {dtc.split_dims = {dp = 1 : i64}} : (tensor<1x11xf32>) -> tensor<1x12xf32>
 // CHECK: return %[[GP]]
 
-// What follows from the layouts: one gather, before all else.
+// The layouts imply one gather, before all else.
 // PLAN-LABEL: func.func @step(
 // PLAN-SAME: %arg3: tensor<1x12xf32, #dp1> {dtc.members = [{name = "a", start = 0 : i64, type = tensor<3x2xf32, #replicated>},
 // PLAN-SAME: %arg4: tensor<1x12xf32, #dp1> {{{.*}}dtc.state = "/bucket0.momentum_buffer"})

@@ -63,7 +63,7 @@ func.func @products(%a: tensor<4x64xf32>, %b: tensor<4x32xf32>, %c: tensor<4x64x
   return %2 : tensor<64x32xf32>
 }
 
-// What would have to be kept is more than the result, but for half of the batch.
+// The kept values would exceed the result, except for half of the batch.
 // PARTS-LABEL: func.func @layers
 // PARTS: dtc.matmul {{.*}} {transpose_lhs} : (tensor<32x64xf32>, tensor<32x32xf32>)
 // PARTS-NEXT: return
@@ -77,9 +77,9 @@ func.func @layers(%a: tensor<16x64xf32>, %b: tensor<16x32xf32>, %c: tensor<16x64
   return %2 : tensor<64x32xf32>
 }
 
-// As many terms at a time as have the elements of the result: 2 of (64 + 32) x 8
-// and one that is left. What is not transposed, and what broadcasts, are other
-// terms, after those that have the type of the sum.
+// The pass joins as many terms at a time as have the elements of the result: 2
+// of (64 + 32) x 8 and one that is left. Terms without a transpose, and with a
+// broadcast, are separate, after those that have the type of the sum.
 // CHECK-LABEL: func.func @some
 // CHECK: %[[LAST:.*]] = dtc.matmul %arg0, %arg1 {transpose_lhs} : (tensor<8x64xf32>, tensor<8x32xf32>)
 // CHECK: %[[OTHER:.*]] = dtc.matmul %arg2, %arg3 : (tensor<64x8xf32>, tensor<8x32xf32>)
@@ -102,10 +102,10 @@ func.func @some(%a: tensor<8x64xf32>, %b: tensor<8x32xf32>, %c: tensor<64x8xf32>
   return %8 : tensor<64x32xf32>
 }
 
-// What the backward pass reads as one value anyway is read there, of as many
-// positions as there are: the rows that a layer gives are its state, one position
-// earlier, and the gradients of what it takes come from the last position on. The
-// product is computed after both are there.
+// If the backward pass already reads a value as one, the product reads it
+// there, for all positions: the output rows of a layer are its state, one
+// position earlier, and the gradients of its inputs come from the last position
+// on. The product is computed after both exist.
 // CHECK-LABEL: func.func @wholes
 // CHECK: %[[H:.*]] = dtc.concat %{{.*}}, %{{.*}}, %{{.*}} axis 0 : (tensor<1x1x64x8xf32>
 // CHECK: %[[G:.*]] = dtc.concat %{{.*}}, %{{.*}}, %{{.*}} axis 0 : (tensor<1x64x4xf32>
@@ -162,8 +162,8 @@ func.func @backwards(%x: tensor<192x5xf32>, %y: tensor<128x5xf32>, %h0: tensor<1
   return %wh, %wg, %w : tensor<8x5xf32>, tensor<4x5xf32>, tensor<4x8xf32>
 }
 
-// Of one whole operand nothing is copied, so that more terms are joined: 2 of
-// 16 x 8 elements, where 16 x (8 + 32) are more than half of the result's.
+// One whole operand needs no copy, so the pass joins more terms: 2 of 16 x 8
+// elements, where 16 x (8 + 32) are more than half of the result's.
 // CHECK-LABEL: func.func @half
 // CHECK: %[[H:.*]] = dtc.concat %arg3, %arg4, %arg5 axis 0
 // CHECK: dtc.concat %{{.*}}, %{{.*}} axis 0 : (tensor<1x16x8xf32>

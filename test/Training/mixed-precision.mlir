@@ -7,8 +7,8 @@
 // ERROR: error: --precision is 'f8', expected fp32, bf16 or fp16
 // SAME-NOT: bf16
 
-// What trains and what the model sees is cast where it is used; buffers, labels
-// and what is computed from these alone are not.
+// The pass casts trained parameters and model inputs where an op uses them. It
+// does not cast buffers, labels and values computed from these alone.
 // CHECK-LABEL: @step
 // CHECK-SAME: (%[[X:[^:]+]]: tensor<8x4xf32> {{.+}}, %[[LABELS:[^:]+]]: tensor<8x4xf32> {{.+}}, %[[W:[^:]+]]: tensor<4x4xf32> {{.+}}, %[[B:[^:]+]]: tensor<4xf32> {{.+}}, %[[FREQ:[^:]+]]: tensor<1x4xf32>
 func.func @step(%x: tensor<8x4xf32> {dtc.input = "x", dtc.kind = "input"},

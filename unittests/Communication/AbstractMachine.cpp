@@ -31,8 +31,8 @@ struct Piece {
 };
 using Data = std::vector<Piece>; // in order, from byte 0
 
-/// A buffer, or what is known of it: pieces in order, without gaps between
-/// bytes that were written. What was not written is zero.
+/// A buffer, or the known part of it: pieces in order, without gaps between
+/// written bytes. Unwritten bytes are zero.
 class Buffer {
 public:
   Data read(int64_t begin, int64_t end) const {
@@ -89,8 +89,8 @@ int64_t getBytes(const Event &event) {
   return event.count * (event.dtype < 0 ? 1 : sizes[event.dtype]);
 }
 
-/// A message, of which at first only one end is there. When both are it may
-/// arrive at any time, at the latest when one of them waits.
+/// A message. At first it has only one end. When it has both it may arrive at
+/// any time, at the latest when one of them waits.
 struct Message {
   struct End {
     int rank = -1;
@@ -118,7 +118,7 @@ struct Operation {
   std::vector<uint64_t> results; ///< by member
 };
 
-/// What a rank has issued, and from when on it takes part in something.
+/// The events that a rank has issued, and the time from which it takes part.
 struct Transfer {
   const Event *event;
   std::shared_ptr<Message> message;
@@ -144,18 +144,18 @@ private:
     failure = std::move(why);
     return false;
   }
-  /// Whether the event of a rank happened.
+  /// Returns whether the event of a rank happened.
   bool step(int rank);
   bool issue(int rank, const Event &event);
-  /// Lets what ranks have issued take part: all of it, or the first of each.
+  /// Lets issued events take part: all of them, or the first of each rank.
   bool proceed();
   bool exchange(int rank, Transfer &transfer);
   bool deliver(Message &message);
   bool meet(int rank, Transfer &transfer);
-  /// Whether what a rank waits for is done.
+  /// Returns whether the awaited event of a rank is done.
   bool finish(int rank, Transfer &transfer);
   bool wait(int rank, const Event &event);
-  /// Whether what could be done now is done later.
+  /// Returns whether to delay an event that is possible now.
   bool isLate() { return !isOneByOne && toss(); }
   void compute(int rank, const Event &event);
   void computeOperation(Operation &operation);
@@ -174,17 +174,17 @@ private:
 
   const CommunicationSystem &system;
   std::mt19937_64 random;
-  /// As on a GPU's stream: a rank does what it has issued one by one.
+  /// Like a GPU's stream: a rank executes its issued events one by one.
   bool isOneByOne;
   std::vector<std::vector<Buffer>> buffers; ///< by rank
   std::vector<size_t> next;
   std::vector<std::map<int, std::shared_ptr<Transfer>>> slots;
   std::vector<std::shared_ptr<Transfer>> blockedIn;          ///< by rank
   std::vector<std::deque<std::shared_ptr<Transfer>>> queues; ///< by rank
-  /// Those that have one end, by sender, receiver, tag.
+  /// Transfers with one end, by sender, receiver, tag.
   std::map<std::tuple<int, int, int>, std::deque<std::shared_ptr<Message>>>
       messages;
-  /// By group and first member; and of each rank how many it has started.
+  /// By group and first member; the number of started collectives of each rank.
   std::map<std::pair<int, int>, std::vector<std::shared_ptr<Operation>>>
       operations;
   std::map<std::pair<int, int>, size_t> startedBy;
@@ -214,7 +214,8 @@ int Machine::getPeer(int rank, int stage) const {
   return -1;
 }
 
-/// In the order of their coordinates on the group's axes, the last fastest.
+/// The ranks in the order of their coordinates on the group's axes, the last
+/// fastest.
 std::vector<int> Machine::getMembers(int rank, int group) const {
   std::vector<int> inner(system.axes.size(), 1);
   for (size_t i = system.axes.size(); i-- > 1;)
@@ -240,7 +241,7 @@ void Machine::compute(int rank, const Event &event) {
     token = hash(token, data);
     reads = true;
   }
-  if (!reads) // what it begins with is its own
+  if (!reads) // its initial contents are its own
     token = mix(token, rank);
   for (const Access &access : accesses)
     if (access.writes)
@@ -283,7 +284,7 @@ bool Machine::proceed() {
   return true;
 }
 
-/// Ends with one tag meet in the order in which they are there.
+/// Ends with one tag meet in the order of their arrival.
 bool Machine::exchange(int rank, Transfer &transfer) {
   const Event &event = *transfer.event;
   int peer = getPeer(rank, event.stage);
@@ -320,7 +321,7 @@ bool Machine::deliver(Message &message) {
     if (access.writes && i < message.data.size())
       buffers[to.rank][access.buffer].write(access.begin, access.end,
                                             message.data[i++]);
-  // A shorter message leaves some bytes as they were: not what was meant.
+  // A shorter message does not change the remaining bytes, which is an error.
   if (getBytes(*from.event) < getBytes(*to.event))
     return stop("the message is short");
   message.hasArrived = true;
@@ -338,7 +339,7 @@ void Machine::computeOperation(Operation &operation) {
     for (const Data &data : part.data)
       token = hash(token, data);
   }
-  // Where members get different things, the result is that of a place; of a
+  // If members get different data, the result is that of a place; for a
   // permutation it is one member's input.
   const Event &event = *operation.parts.front().event;
   const CollectiveTraits &traits = getTraits(event.collective);
@@ -405,7 +406,7 @@ bool Machine::meet(int rank, Transfer &transfer) {
   if (!part.readsLate)
     part.data = readAll(rank, event);
   bool isLast = ++operation.started == members.size();
-  if (isLast && (event.slot < 0 || !isLate())) // else when somebody waits
+  if (isLast && (event.slot < 0 || !isLate())) // otherwise when a rank waits
     computeOperation(operation);
   return true;
 }
@@ -431,7 +432,7 @@ bool Machine::finish(int rank, Transfer &transfer) {
 bool Machine::wait(int rank, const Event &event) {
   auto found = slots[rank].find(event.slot);
   if (found == slots[rank].end())
-    return true; // as MPI_Wait of no request
+    return true; // like MPI_Wait on no request
   if (!finish(rank, *found->second))
     return false;
   slots[rank].erase(found);
@@ -478,8 +479,8 @@ MachineResult Machine::run() {
                   running.end());
     if (running.empty())
       break;
-    // Each gets a turn, in any order, for any number of events: some ranks fall
-    // far behind.
+    // Each rank gets a turn, in any order, for any number of events: some ranks
+    // fall far behind.
     std::shuffle(running.begin(), running.end(), random);
     bool progress = false;
     for (int rank : running) {

@@ -1,8 +1,8 @@
-//===- CommunicationMutationTest.cpp - does the proof notice errors? ------===//
+//===- CommunicationMutationTest.cpp - the proof finds errors -------------===//
 //
-// Corrupts the event lists of real plans, one event at a time, and demands that
-// the proof rejects each, unless an independent machine finds that the step
-// still ends with the same data whatever the order of the ranks.
+// Corrupts the event lists of real plans, one event at a time. The proof must
+// reject each corruption, unless an independent machine finds that the step
+// still ends with the same data under any order of the ranks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +21,8 @@ using namespace dtc::test;
 namespace {
 
 constexpr int numMutants = 5000;
-/// Random orders of ranks in which an accepted mutant, and a rejected one, must
-/// compute the same to count as equivalent.
+/// The number of random orders of ranks in which an accepted mutant, and a
+/// rejected one, must compute the same to count as equivalent.
 constexpr int acceptedRuns = 16, rejectedRuns = 4;
 
 struct PlanCase {
@@ -59,9 +59,9 @@ const PlanCase planCases[] = {
     {"all to all, pp", "matching", "cross-entropy", 32, 2, 2, 1, 0, 1},
 };
 
-/// Three stages of four ranks whose shards move on in a ring, over dp and over
-/// stages, at once and in flight, with a message behind them in the queues of
-/// two stages: a plan written by hand.
+/// A hand-written plan: three stages of four ranks whose shards move in a ring,
+/// over dp and over stages, blocking and in flight, with a message behind them
+/// in the queues of two stages.
 CommunicationSystem makeRing() {
   constexpr int32_t stages = 3;
   CommunicationSystem system;
@@ -74,8 +74,8 @@ CommunicationSystem makeRing() {
   for (int32_t stage = 0; stage < stages; ++stage) {
     CommunicationProgram &program = system.programs.emplace_back();
     program.stage = stage;
-    // Buffers of 64 bytes each; two are for four shares, two for the message
-    // and for what comes back of it.
+    // Buffers have 64 bytes each. Two hold four shares, two hold the message
+    // and its reply.
     constexpr int64_t sizes[] = {64, 64, 64, 64, 256, 256, 64, 64};
     program.numBuffers = std::size(sizes);
     std::vector<int32_t> values(std::size(sizes));
@@ -213,8 +213,8 @@ constexpr const char *mutationNames[] = {
     "retag", "reslot", "reduction", "dtype",  "permutation"};
 constexpr int numMutations = 10;
 
-/// What remains a program that is right for itself if all ranks of a stage do
-/// it alike cannot be told from what was meant: only one rank does.
+/// If all ranks of a stage apply these corruptions alike, the result may be a
+/// valid program. So only one rank applies them.
 bool mayBeOfClass(Mutation mutation) {
   return mutation == Mutation::Drop || mutation == Mutation::Swap ||
          mutation == Mutation::Move || mutation == Mutation::Retag ||
@@ -226,7 +226,7 @@ public:
   Mutator(const CommunicationSystem &original, std::mt19937_64 &random)
       : original(original), random(random) {}
 
-  /// A mutant, and what it is in words.
+  /// A mutant, and its description.
   std::pair<CommunicationSystem, std::string> make() {
     while (true) {
       Mutation mutation = static_cast<Mutation>(pick(numMutations));
@@ -295,7 +295,7 @@ private:
     case Mutation::Resize: {
       if (event.kind == EventKind::Wait || event.count < 2)
         return false;
-      // Half of the time the bytes that it touches follow.
+      // Half of the time the event's bytes change, too.
       int64_t count = 1 + pick(event.count - 1);
       if (pick(2)) {
         std::vector<Access> changed;
@@ -368,7 +368,7 @@ bool isEquivalent(const CommunicationSystem &mutant,
                   const std::vector<uint64_t> &contents, int runs) {
   for (int seed = 0; seed < runs; ++seed) {
     MachineResult result = runOnce(mutant, seed);
-    // A mutant of one rank has a program more; buffers are those of ranks.
+    // A mutant of one rank has one more program; buffers belong to ranks.
     if (!result.failure.empty() || result.contents != contents)
       return false;
   }
@@ -385,7 +385,7 @@ TEST(CommunicationMutation, EveryErrorIsFound) {
     plans.push_back(makePlan(plan));
     CommunicationSystem &system = plans.back();
     ASSERT_FALSE(system.programs.empty());
-    // Groups that a mutant may mistake for its own.
+    // Groups that a mutant may use by mistake.
     for (int32_t axis = 0; axis < static_cast<int32_t>(system.axes.size());
          ++axis)
       system.groups.push_back({axis});
@@ -396,7 +396,7 @@ TEST(CommunicationMutation, EveryErrorIsFound) {
     contents.push_back(result.contents);
     ASSERT_TRUE(isEquivalent(system, result.contents, acceptedRuns));
   }
-  // A corruption of each kind is looked for more often in the ring.
+  // The ring gets more attempts to find a corruption of each kind.
   for (CommunicationSystem &system : std::vector{makeRing(), makeRing()}) {
     std::optional<CommunicationError> error = verifyCommunication(system);
     ASSERT_FALSE(error) << error->culprit.message;

@@ -1,7 +1,7 @@
 //===- CommunicationTest.cpp - the proof on lists made by hand ------------===//
 //
-// Programs that differ inside of a stage, assignments that do not fit, and the
-// time that thousands of ranks take.
+// Programs that differ within a stage, assignments that do not fit, and the
+// time of the proof for thousands of ranks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -91,14 +91,14 @@ std::string verify(const CommunicationSystem &system) {
 }
 
 TEST(Communication, RanksOfOneStageMayDiffer) {
-  // Rank 1 reduces over dp what rank 0 does, in its own program.
+  // Rank 1 reduces over dp like rank 0, in its own program.
   CommunicationSystem system = makeSystem(1, 2);
   system.programs.resize(2);
   ProgramBuilder(system.programs[0], 0).allReduce(1);
   ProgramBuilder(system.programs[1], 0).allReduce(1);
   system.programOf = {0, 1};
   EXPECT_EQ(verify(system), "");
-  // And does not.
+  // Rank 1 does not reduce.
   system.programs[1].events.clear();
   EXPECT_EQ(verify(system), "never happens: rank 0 waits here for rank 1, "
                             "which has come to its end");
@@ -119,7 +119,7 @@ TEST(Communication, MembersOfOneStageHaveTheSameBuffers) {
 }
 
 TEST(Communication, StartedCollectivesAreInOneQueue) {
-  // A stage reduces over dp by itself, before or after it meets the other.
+  // A stage reduces over dp alone, before or after it meets the other.
   CommunicationSystem system = makeSystem(2, 2);
   system.programs.resize(2);
   ProgramBuilder(system.programs[0], 0)
@@ -133,12 +133,12 @@ TEST(Communication, StartedCollectivesAreInOneQueue) {
       .wait(4097)
       .wait(4096);
   EXPECT_EQ(verify(system), "");
-  // Two communicators of both stages, each first on one of them: nobody waits
-  // for what is started, but it is done one by one.
+  // Two communicators of both stages, each first on one of them: no rank waits
+  // for the started collectives, but they execute one by one.
   system.groups[1] = {0, 1};
   EXPECT_EQ(verify(system), "never happens: ranks wait for each other in a "
                             "cycle, rank 0 here");
-  // Nor may those who wait at once.
+  // Ranks that wait at once are refused, too.
   system.groups[1] = {1};
   for (CommunicationProgram &program : system.programs)
     program = {};
@@ -149,8 +149,8 @@ TEST(Communication, StartedCollectivesAreInOneQueue) {
 }
 
 TEST(Communication, WhoIsMetDoesNotArriveAgain) {
-  // All three start a collective; when it is done, both ends of a message are
-  // at the heads of their queues at once.
+  // All three start a collective. When it is done, both ends of a message
+  // become the heads of their queues at the same time.
   CommunicationSystem system = makeSystem(3, 1);
   system.programs.resize(3);
   auto build = [&](int64_t stage) {
@@ -170,7 +170,7 @@ TEST(Communication, WhoIsMetDoesNotArriveAgain) {
   for (int64_t stage : {0, 1, 2})
     finish(build(stage).allReduce(0, 4097, 256).wait(4097), stage);
   EXPECT_EQ(verify(system), "");
-  // The last stage takes no part in the second: the others do not stand in.
+  // The last stage takes no part in the second: the others do not replace it.
   for (CommunicationProgram &program : system.programs)
     program = {};
   for (int64_t stage : {0, 1})
@@ -274,7 +274,7 @@ TEST(Communication, ThousandsOfRanks) {
                << " seconds\n";
   EXPECT_LT(seconds, 10);
 
-  // One rank has a program of its own, so that every rank is run.
+  // One rank has its own program, so the proof runs every rank.
   system = makeLargeSystem(/*microbatches=*/24);
   system.programOf[77] = system.programs.size();
   system.programs.push_back(system.programs[0]);
@@ -282,7 +282,7 @@ TEST(Communication, ThousandsOfRanks) {
   llvm::outs() << "every rank by itself, a quarter of the events: " << seconds
                << " seconds\n";
 
-  // It leaves out its reduction over dp, in which rank 5 is too.
+  // It omits its reduction over dp, in which rank 5 takes part, too.
   system = makeLargeSystem(/*microbatches=*/1);
   system.programOf[77] = system.programs.size();
   system.programs.push_back(system.programs[0]);

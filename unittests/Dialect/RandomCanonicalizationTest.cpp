@@ -1,8 +1,8 @@
-//===- RandomCanonicalizationTest.cpp - patterns keep what is computed ----===//
+//===- RandomCanonicalizationTest.cpp - patterns keep results -------------===//
 //
-// Graphs drawn at random are rewritten by each canonicalization pattern alone
-// and by all of them, and interpreted before and after. The interpreter
-// computes in double precision, so that only the order of sums may differ.
+// Each canonicalization pattern alone, and all of them, rewrite graphs drawn at
+// random. The interpreter runs the graphs before and after. It computes in
+// double precision, so that only the order of sums may differ.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ using namespace dtc;
 
 namespace {
 
-/// The canonicalization patterns of the dialect: all of them, or the one of
+/// The canonicalization patterns of the dialect: all of them, or the one with
 /// this name.
 FrozenRewritePatternSet getPatterns(MLIRContext &context,
                                     std::optional<StringRef> name = {}) {
@@ -40,7 +40,7 @@ std::vector<std::string> getNames(MLIRContext &context) {
   return names;
 }
 
-/// How two results differ; empty if they do not.
+/// The difference of two results; empty if they agree.
 std::string compare(ArrayRef<HostTensor> expected, ArrayRef<HostTensor> found) {
   for (auto [number, x, y] : llvm::enumerate(expected, found)) {
     if (x.shape != y.shape)

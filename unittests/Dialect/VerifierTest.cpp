@@ -1,7 +1,7 @@
 //===- VerifierTest.cpp - a pass that builds a bad layout is stopped ------===//
 //
-// The layouts of every op are verified after every pass, whatever built them:
-// the parser has no part in this.
+// The verifier checks the layouts of every op after every pass. The parser does
+// not take part.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ using namespace dtc;
 
 namespace {
 
-/// Gives the result of every relu another layout, rightly or wrongly.
+/// Gives the result of every relu another layout, valid or invalid.
 struct ChangeLayouts
     : public PassWrapper<ChangeLayouts, OperationPass<ModuleOp>> {
   explicit ChangeLayouts(int64_t dim) : dim(dim) {}
@@ -39,7 +39,7 @@ struct ChangeLayouts
   int64_t dim;
 };
 
-/// What the verifier says after the pass; empty if it is content.
+/// The verifier's error after the pass; empty if there is none.
 std::string runPass(StringRef columns, int64_t dim) {
   MLIRContext context;
   context.loadDialect<DTCDialect, func::FuncDialect>();
@@ -83,7 +83,8 @@ TEST(Verifier, StopsALayoutThatDoesNotDivide) {
 
 } // namespace
 
-// No op has such a rule: what sums has the factor in all that is linear.
+// No real op has such a rule: an op that sums has the factor in all linear
+// operands.
 TEST(ShardingRule, NothingIsPartialTwice) {
   MLIRContext context;
   context.loadDialect<DTCDialect>();

@@ -75,8 +75,8 @@ TEST(FitMemory, OneRankGathersFromTheHost) {
 }
 
 TEST(FitMemory, KnowsHowManyPlansItTriesAtMost) {
-  // --sp, --recompute twice, --zero 1 to 3, 2 and 4 micro-batches; all
-  // together, and without each of the four options.
+  // The options --sp, --recompute twice, --zero 1 to 3, 2 and 4 micro-batches;
+  // all together, and without each of the four options.
   EXPECT_EQ(countMostPlans(makeProblem(1)), 8u + 1 + 4);
   for (int64_t limit : {1, 60, 75}) {
     size_t plans = 0;
@@ -111,7 +111,7 @@ TEST(FitMemory, TriesAllStepsTogether) {
   EXPECT_EQ(fit.bytes, 40);
 }
 
-/// The micro-batches of all plans that are tried.
+/// Returns the micro-batches of all plans that the search tries.
 static std::set<int64_t> getMicrobatches(const FitProblem &problem) {
   std::set<int64_t> tried;
   fitMemory(problem, [&](const Strategy &strategy) {
@@ -128,7 +128,7 @@ TEST(FitMemory, KeepsMicrobatchesThatStatisticsDependOn) {
   EXPECT_EQ(getMicrobatches(problem), (std::set<int64_t>{1}));
   problem.strategy.training.batchNorm = "frozen";
   EXPECT_EQ(getMicrobatches(problem), (std::set<int64_t>{1, 2, 4}));
-  // So does a schedule that the user wrote.
+  // So does a schedule of the user.
   problem.strategy.schedule.schedule = "mine.txt";
   EXPECT_EQ(getMicrobatches(problem), (std::set<int64_t>{1}));
 }

@@ -1,7 +1,7 @@
 //===- Indexing.cpp - rules of lookups ------------------------------------===//
 //
-// With starts, a dimension of the table lies in equal parts, each of which
-// begins at the index that starts have for it.
+// With starts, a dimension of the table has equal parts. Each part begins at
+// its index in starts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,7 +10,7 @@
 using namespace mlir;
 using namespace dtc;
 
-/// Calls with every place of a dimension of `size` where an index is found.
+/// Calls back for every place of a dimension of `size` that has an index.
 static void forEachPlace(double index, const HostTensor *starts, int64_t size,
                          function_ref<void(int64_t place)> body) {
   if (!starts)
@@ -27,8 +27,8 @@ static const HostTensor *getStarts(Operands x, unsigned number) {
   return x.size() > number ? &x[number] : nullptr;
 }
 
-/// Calls with where a row begins in a table of this shape and among the rows
-/// that indices name, for all of these, and with the row's size.
+/// Calls back for each row that indices name, with its start in a table of this
+/// shape, its start among the named rows, and its size.
 static void forEachNamedRow(
     ArrayRef<int64_t> table, int64_t batchDims, const HostTensor &indices,
     const HostTensor *starts,

@@ -1,9 +1,9 @@
 //===- Interpreter.h - executes dtc ops in double precision -----*- C++ -*-===//
 //
-// The one reference of kernels, gradients and imported operators: plain loops
-// over elements, written from the definitions in the dialect. Every element is
-// a double, whatever its type. Boundaries and sums over stages are what they
-// are on one device; what an op overwrites keeps its value.
+// The reference of kernels, gradients and imported operators: plain loops over
+// elements, written from the definitions in the dialect. Every element is a
+// double, for any type. Boundaries and sums over stages behave as on one
+// device. An overwritten operand keeps its value.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,15 +23,15 @@ struct HostTensor {
   int64_t size() const { return data.size(); }
 };
 
-/// The results of an op; aborts with a message if it does not know the op.
+/// Returns the results of an op; aborts with a message for an unknown op.
 std::vector<HostTensor> evaluate(mlir::Operation *op,
                                  llvm::ArrayRef<HostTensor> operands);
 
-/// May change what an op has resulted in.
+/// A callback that may change the results of an op.
 using ObserveFn =
     llvm::function_ref<void(mlir::Operation *op, std::vector<HostTensor> &)>;
 
-/// The results of a function of dtc ops.
+/// Returns the results of a function of dtc ops.
 std::vector<HostTensor> interpret(mlir::func::FuncOp function,
                                   llvm::ArrayRef<HostTensor> arguments,
                                   ObserveFn observe = nullptr);

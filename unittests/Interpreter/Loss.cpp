@@ -54,7 +54,7 @@ static Tensors evaluateSquaredError(SquaredErrorOp op, Operands x) {
 
 static Tensors evaluateSumSquares(SumSquaresOp op, Operands x) {
   HostTensor y = makeResult(op);
-  // Thousands of equal terms would all be rounded the same way.
+  // Avoids equal rounding of thousands of equal terms.
   long double sum = 0;
   for (double element : x[0].data)
     sum += element * element;

@@ -27,7 +27,7 @@ static Tensors evaluateRandomUniform(RandomUniformOp op, Operands x) {
   HostTensor y = makeResult(op);
   auto seed = uint64_t(int64_t(x[0].data[0]));
   auto step = uint32_t(int64_t(x[1].data[0]));
-  // Where in the whole tensor the result begins.
+  // The start of the result in the whole tensor.
   Index whole(y.shape), start(y.shape.size(), 0);
   for (auto [i, dim] : llvm::enumerate(op.getDims())) {
     int64_t ways = op.getWays()[i];

@@ -1,4 +1,4 @@
-//===- Rules.h - what ops of the interpreter compute ------------*- C++ -*-===//
+//===- Rules.h - rules of the interpreter -----------------------*- C++ -*-===//
 //
 // Each file of this folder registers a rule for each op of a family. To add an
 // op, write a function from its operands to its results and register it.
@@ -55,7 +55,7 @@ void addUpdateRules(Rules &rules);
 // For rules
 //===----------------------------------------------------------------------===//
 
-/// Zeros in the shape of a result.
+/// Returns zeros in the shape of a result.
 HostTensor makeResult(mlir::Operation *op, unsigned number = 0);
 
 /// Calls back for every index of a shape, in row-major order.

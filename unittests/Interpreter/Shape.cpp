@@ -35,8 +35,8 @@ static Tensors evaluateTranspose(TransposeOp op, Operands x) {
   return {y};
 }
 
-/// Copies between a part and its place along one dimension of the whole: to
-/// the whole, unless that is const.
+/// Copies between a part and its place along one dimension of the whole. Writes
+/// to the whole unless it is const.
 template <typename WholeT, typename PartT>
 static void copyRange(WholeT &whole, PartT &part, int64_t axis, int64_t start) {
   forEachIndex(part.shape, [&](ArrayRef<int64_t> index) {

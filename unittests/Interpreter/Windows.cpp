@@ -6,8 +6,8 @@
 using namespace mlir;
 using namespace dtc;
 
-/// Calls with the indices [n, y, x] of a tap inside of the image, [n, p, q] of
-/// the position, and [i, j] of the tap, for all that there are.
+/// Calls back for each tap inside the image with the indices [n, y, x] of the
+/// pixel, [n, p, q] of the position, and [i, j] of the tap.
 static void
 forEachTap(const Window &w,
            function_ref<void(ArrayRef<int64_t> pixel,
@@ -30,8 +30,8 @@ static Index join(ArrayRef<int64_t> index, int64_t last) {
   return joined;
 }
 
-/// Calls with an element each of images, filters and positions whose product
-/// is part of a convolution.
+/// Calls back for each product of a convolution, with one element each of
+/// images, filters and positions.
 template <typename OpTy, typename X, typename W, typename Y>
 static void forEachProduct(
     OpTy op, X &images, W &filters, Y &positions,
@@ -132,7 +132,7 @@ static Tensors evaluateMaxPool2DGrad(MaxPool2DGradOp op, Operands x) {
   return {y};
 }
 
-/// As in an evaluation: by the moving averages.
+/// Uses moving averages, as in an evaluation.
 static Tensors evaluateBatchNorm(BatchNormOp op, Operands x) {
   HostTensor y = makeResult(op);
   double epsilon = op.getEpsilon().convertToDouble();

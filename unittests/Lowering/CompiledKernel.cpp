@@ -28,7 +28,7 @@ using llvm::SmallVector;
 CompiledKernels::CompiledKernels() = default;
 CompiledKernels::~CompiledKernels() = default;
 
-/// Blocks run in another order each time.
+/// Blocks run in a different order each time.
 void CompiledKernels::launch(dtc_context *self, int32_t function,
                              int64_t blocks, int32_t threads,
                              char *const *arguments) {
@@ -57,7 +57,7 @@ CompiledKernels::create(mlir::ModuleOp module, const CpuOptions &target,
                         KernelMachine machine) {
   mlir::PassManager passes(module.getContext());
   if (machine == KernelMachine::gpu) {
-    // As for buffers that a memory plan has placed.
+    // Alignment as for buffers of a memory plan.
     mlir::Builder b(module.getContext());
     for (auto kernel : module.getOps<mlir::func::FuncOp>()) {
       for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
@@ -137,12 +137,13 @@ void CompiledKernels::call(llvm::StringRef name, ArrayRef<void *> buffers) {
   work.clear();
   llvm::SmallVector<void *> p(buffers);
   if (int64_t bytes = scratchBytes.lookup(name)) {
-    scratch.assign(bytes + 64, char(0xff)); // nothing may rely on what is there
+    scratch.assign(bytes + 64,
+                   char(0xff)); // kernels must not rely on its contents
     p.push_back(reinterpret_cast<void *>(
         llvm::alignTo(reinterpret_cast<uintptr_t>(scratch.data()), 64)));
   }
   p.push_back(this); // the context, of kernels that call the runtime
-  // Unused arguments do no harm in the C calling convention.
+  // The C calling convention allows unused arguments.
   constexpr size_t most = 128;
   if (p.size() > most)
     llvm::report_fatal_error("a kernel has too many buffers");

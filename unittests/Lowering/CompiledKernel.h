@@ -19,8 +19,8 @@ class LLJIT;
 
 namespace dtc {
 
-/// What runs kernels: one thread of the CPU; the CPU, with all nests divided
-/// into parts, as for threads; or a GPU that the CPU emulates.
+/// The machine of the kernels: one thread of the CPU; the CPU, with all nests
+/// divided into parts, as for threads; or a GPU that the CPU emulates.
 enum class KernelMachine { cpu, dividedCpu, gpu };
 
 class CompiledKernels {
@@ -32,17 +32,17 @@ public:
          KernelMachine machine = KernelMachine::cpu);
   ~CompiledKernels();
 
-  /// Runs the kernel of this name. Of `function`, as it was before it was
-  /// compiled, it takes types and which arguments are overwritten.
+  /// Runs the kernel of this name. `function`, in its form before compilation,
+  /// gives the types and the overwritten arguments.
   std::vector<HostTensor> run(mlir::func::FuncOp function, llvm::StringRef name,
                               llvm::ArrayRef<HostTensor> arguments);
 
-  /// Calls a kernel with the addresses of its buffers, scratch excluded: for
-  /// whole numbers that no HostTensor holds.
+  /// Calls a kernel with the addresses of its buffers, scratch excluded. It
+  /// serves whole numbers that no HostTensor holds.
   void call(llvm::StringRef name, llvm::ArrayRef<void *> buffers);
 
-  /// Iterations of loops in a launch: of the thread that has most, and of a
-  /// thread on average.
+  /// Loop iterations in a launch: of the busiest thread, and of a thread on
+  /// average.
   struct LaunchWork {
     double longest, mean;
   };

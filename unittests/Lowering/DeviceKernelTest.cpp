@@ -1,8 +1,8 @@
 //===- DeviceKernelTest.cpp - device functions on large tensors -----------===//
 //
-// Rows that fill a warp, a block, and more than registers hold; sums in many
-// slices; rows of a table that many updates go to. KernelTest has the rest. No
-// thread has much more to do than others.
+// Rows that fill a warp, a block, and more than the registers; sums in many
+// slices; rows of a table that get many updates. KernelTest has the other
+// cases. All threads have similar work.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ namespace {
 
 struct DeviceCase {
   const char *name, *text;
-  double tolerance; ///< of a result's largest element
+  double tolerance; ///< relative to a result's largest element
 };
 
 // A cross-entropy's own terms cancel; sums have as many terms as rows.
@@ -61,7 +61,8 @@ const DeviceCase cases[] = {
        return %0 : tensor<1x7x36xf32>
      })",
      2e-6},
-    // Sums over rows of what needs sums of the rows, as in a norm's gradient.
+    // Sums over rows of values that need sums of the rows, as in a norm's
+    // gradient.
     {"sums_of_norms",
      R"(func.func @k(%x: tensor<700x96xf32>, %g: tensor<700x96xf32>)
            -> (tensor<700x96xf32>, tensor<1x96xf32>, tensor<1x96xf32>) {
@@ -72,7 +73,7 @@ const DeviceCase cases[] = {
        return %0, %1, %2 : tensor<700x96xf32>, tensor<1x96xf32>, tensor<1x96xf32>
      })",
      4e-6},
-    // By blocks of three warps.
+    // Sums by blocks of three warps.
     {"sums_of_norms_by_blocks",
      R"(func.func @k(%x: tensor<2900x768xf32>, %g: tensor<2900x768xf32>, %s: tensor<768xf32>)
            -> (tensor<2900x768xf32>, tensor<1x768xf32>, tensor<1x768xf32>) {
@@ -148,7 +149,7 @@ const DeviceCase cases[] = {
        return %0 : tensor<2x24xf32>
      })",
      4e-6},
-    // As the gradient of a lookup with a row of padding.
+    // The gradient of a lookup with a row of padding.
     {"updates_without_padding",
      R"(func.func @k(%i: tensor<7x300xi64> {test.bound = 12 : i64, test.frequent}, %r: tensor<7x300x1xi64> {test.bound = 3 : i64}, %u: tensor<7x300x24xf32>) -> tensor<12x24xf32> {
        %row = dtc.constant dense<0> : tensor<i64> to tensor<i64>
@@ -222,8 +223,7 @@ const DeviceCase cases[] = {
        return %3, %5 : tensor<64x50x33xf32>, tensor<33x64x50xf32>
      })",
      2e-6},
-    // Booleans, and more tiles than a block has memory for, are read as they
-    // lie.
+    // Kernels read booleans, and tiles beyond a block's memory, in place.
     {"transposes_that_do_not_fit",
      R"(func.func @k(%a: tensor<70x40xf32>, %b: tensor<70x40xf32>, %c: tensor<70x40xf32>, %d: tensor<70x40xf32>, %e: tensor<70x40xf32>, %m: tensor<70x40xi1> {test.bound = 2 : i64}) -> (tensor<40x70xf32>, tensor<40x70xf32>) {
        %at = dtc.transpose %a [1, 0] : (tensor<70x40xf32>) -> tensor<40x70xf32>
@@ -249,7 +249,7 @@ const DeviceCase cases[] = {
 
 class DeviceKernel : public testing::TestWithParam<DeviceCase> {};
 
-/// No thread has much more to do than the mean, whatever the data are.
+/// No thread has much more work than the mean, for any data.
 void expectBalance(ArrayRef<CompiledKernels::LaunchWork> launches) {
   double longest = 0, mean = 0;
   for (const CompiledKernels::LaunchWork &launch : launches) {
@@ -285,7 +285,7 @@ std::vector<HostTensor> makeArguments(func::FuncOp function) {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// The result of the kernel @k of one argument.
+/// Returns the result of the kernel @k of one argument.
 std::vector<double> runOne(StringRef text, const HostTensor &x) {
   DialectRegistry registry;
   registry.insert<DTCDialect, func::FuncDialect>();
@@ -299,8 +299,8 @@ std::vector<double> runOne(StringRef text, const HostTensor &x) {
   return kernels->run(function, "k", {x})[0].data;
 }
 
-/// Rows that are read with the maximum of what was read before: of numbers that
-/// grow, of infinities first, and of these alone.
+/// Rows whose running maximum changes: numbers that grow, infinities first, and
+/// infinities alone.
 TEST(DeviceMath, SoftmaxOfLongRows) {
   constexpr int64_t columns = 24000;
   HostTensor x({3, columns});
@@ -324,7 +324,7 @@ TEST(DeviceMath, SoftmaxOfLongRows) {
   }
 }
 
-/// For numbers whose exponential f32 holds, larger ones, infinities and NaN.
+/// Numbers whose exponential fits f32, larger ones, infinities and NaN.
 TEST(DeviceMath, ExpIsAccurate) {
   constexpr int64_t count = 20000;
   HostTensor x({count});

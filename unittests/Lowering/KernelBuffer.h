@@ -7,13 +7,13 @@
 
 namespace dtc {
 
-/// Between two margins, which nobody may write.
+/// A buffer between two margins that kernels must not write.
 class KernelBuffer {
 public:
-  /// What addresses are multiples of: that of new memory.
+  /// The alignment of addresses: that of new memory.
   static constexpr int64_t alignment = 16;
 
-  /// Poisoned: nothing may rely on what is there.
+  /// The memory is poisoned, so that kernels cannot rely on its contents.
   explicit KernelBuffer(mlir::Type tensor);
   KernelBuffer(mlir::Type tensor, const HostTensor &values);
 

@@ -22,9 +22,9 @@ namespace {
 
 struct KernelCase {
   const char *name;
-  /// A function's arguments, results and body, in which T is an element type,
-  /// C the number of columns and D its double. An argument's bound says that
-  /// it holds indices below it; `positive` that it is.
+  /// A function's arguments, results and body, in which T is an element type, C
+  /// the number of columns and D twice that. An argument with a bound holds
+  /// indices below it. `positive` makes an argument positive.
   const char *text;
 };
 

@@ -1,7 +1,7 @@
 //===- RandomKernel.cpp - graphs of tensor ops drawn at random ------------===//
 //
-// Ops are appended one by one. Each is evaluated at once, and taken back if its
-// values are not fit for comparison: infinite, large, or near a pole.
+// The test appends ops one by one. It evaluates each at once, and takes it back
+// if its values are not comparable: infinite, large, or near a pole.
 //
 //===----------------------------------------------------------------------===//
 
@@ -81,7 +81,7 @@ private:
   const Known &addArgument(ArrayRef<int64_t> shape, Type element,
                            int64_t bound = 0);
 
-  // Ops. False if there is no fit operand, or the values are not fit.
+  // Functions that append ops. They return false if no operand or value fits.
   bool add(StringRef name, ArrayRef<Type> results,
            ArrayRef<const Known *> operands,
            ArrayRef<NamedAttribute> attributes = {});
@@ -167,7 +167,7 @@ Shape Drawing::drawShape() {
   return shape;
 }
 
-/// A shape that broadcasts to this one.
+/// Returns a shape that broadcasts to this one.
 Shape Drawing::drawBroadcast(ArrayRef<int64_t> shape) {
   Shape result(shape.drop_front(below(shape.size() + 1)));
   for (int64_t &size : result)
@@ -176,7 +176,7 @@ Shape Drawing::drawBroadcast(ArrayRef<int64_t> shape) {
   return result;
 }
 
-/// The later, the likelier.
+/// Later values are more likely.
 const Known *Drawing::drawKnown(function_ref<bool(const Known &)> condition) {
   SmallVector<const Known *> fit;
   for (const Known &value : known)
@@ -213,7 +213,8 @@ const Known &Drawing::addArgument(ArrayRef<int64_t> shape, Type type,
   return known.back();
 }
 
-/// One with which an elementwise op of the other has the other's shape.
+/// Returns a value with which an elementwise op of the other has the other's
+/// shape.
 const Known &Drawing::drawOperand(const Known &other) {
   Type type = other.getType().getElementType();
   if (chance(70)) {
@@ -236,7 +237,7 @@ const Known &Drawing::drawOperand(const Known &other) {
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// Whether errors of operands stay small.
+/// Returns whether errors of operands stay small.
 static bool isConditioned(Operation *op, ArrayRef<HostTensor> operands) {
   constexpr double least = 0.05;
   auto isAwayFromZero = [&](const HostTensor &x) {
@@ -283,7 +284,8 @@ bool Drawing::add(StringRef name, ArrayRef<Type> results,
     op->erase();
     return false;
   }
-  // What is compared in single precision must not have been rounded.
+  // Values that the test compares in single precision must not be rounded
+  // before.
   areExact &= isExact(op) && !(isa<CastOp>(op) && isFloat(*operands[0]));
   for (auto [value, tensor] : llvm::zip(op->getResults(), values))
     known.push_back({value, std::move(tensor), areExact});
@@ -298,7 +300,7 @@ bool Drawing::drawUnary() {
   return x && add(any(names), x->getType(), x);
 }
 
-/// Jumps, so that what is rounded must not come before it.
+/// These ops jump, so no rounding may come before them.
 bool Drawing::drawFloor() {
   const Known *x = drawKnown([&](const Known &value) {
     return value.isExact && value.getType().getElementType() == element;
@@ -319,7 +321,7 @@ bool Drawing::drawBinary() {
   return add(any(names), type, {x, y});
 }
 
-/// Both operands broadcast. What comes next often changes the shape.
+/// Both operands broadcast. The next op often changes the shape.
 bool Drawing::drawOuter() {
   static constexpr llvm::StringLiteral names[] = {"add", "sub", "mul",
                                                   "maximum", "minimum"};
@@ -443,7 +445,8 @@ bool Drawing::drawNeutral() {
          add(names[op], x->getType(), {x, &known.back()});
 }
 
-/// Often those of images, between channels first and channels last.
+/// Permutations, often those of images, between channels first and channels
+/// last.
 SmallVector<int64_t> Drawing::drawPermutation(int64_t rank) {
   if (rank == 4 && chance(60))
     return chance(60) ? Shape{0, 3, 1, 2} : Shape{0, 2, 3, 1};
@@ -469,7 +472,7 @@ bool Drawing::drawTranspose() {
   return !chance(40) || dropDimension(known.back());
 }
 
-/// Leaves out a dimension of size 1.
+/// Drops a dimension of size 1.
 bool Drawing::dropDimension(const Known &x) {
   Shape shape(x.shape());
   auto *single = llvm::find(shape, 1);
@@ -479,7 +482,7 @@ bool Drawing::dropDimension(const Known &x) {
   return add("reshape", withShape(shape, x.getType().getElementType()), &x);
 }
 
-/// Dimensions are joined, split, or of size 1.
+/// Joins or splits dimensions, or makes them of size 1.
 bool Drawing::drawReshape() {
   const Known *x = drawKnown([](const Known &) { return true; });
   if (!x)
@@ -524,7 +527,7 @@ bool Drawing::drawSlice() {
              {named("axis", axis), named("start", start)});
 }
 
-/// Two or three slices, which take all of a value apart.
+/// Takes all of a value apart into two or three slices.
 bool Drawing::drawParts() {
   const Known *x = drawKnown([](const Known &v) { return v.rank() >= 1; });
   if (!x)
@@ -745,7 +748,7 @@ bool Drawing::drawUpdate() {
 // Graphs
 //===----------------------------------------------------------------------===//
 
-/// Returns what nobody uses, and some of the rest.
+/// Returns all unused values, and some others.
 void Drawing::finish() {
   SmallVector<Value> returned;
   for (const Known &k : known)

@@ -19,12 +19,12 @@ struct KernelCase {
 /// An empty function, which returns nothing.
 KernelCase createKernelCase(mlir::MLIRContext &context);
 
-/// A graph whose values are finite and not ill-conditioned; the same for the
-/// same seed.
+/// Returns a graph whose values are finite and well-conditioned. A seed gives
+/// the same graph each time.
 KernelCase drawKernel(mlir::MLIRContext &context, uint64_t seed);
 
-/// Whether two evaluations have the same result even if operands are rounded:
-/// it only moves, chooses or compares elements.
+/// Returns whether an op only moves, chooses or compares elements, so that its
+/// result does not depend on rounding of operands.
 bool isExact(mlir::Operation *op);
 
 } // namespace dtc

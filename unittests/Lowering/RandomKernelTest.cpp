@@ -6,9 +6,9 @@
 //
 // --gpu: by the device functions of GPUs, which the CPU emulates.
 //
-// Graphs drawn at random are fused by FormKernels, compiled, run, and compared
-// with the interpreter. One that differs is shrunk to few ops and printed as
-// IR, which the second form runs.
+// FormKernels fuses graphs drawn at random. The test compiles and runs them and
+// compares with the interpreter. It shrinks a graph that differs to few ops and
+// prints it as IR, which the second form runs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -66,7 +66,7 @@ static std::unique_ptr<Compiled> compile(ModuleOp module, uint64_t seed) {
   return result;
 }
 
-/// What the compiled function returns.
+/// Returns the results of the compiled function.
 static Tensors execute(func::FuncOp function, CompiledKernels *kernels,
                        ArrayRef<HostTensor> arguments) {
   DenseMap<Value, HostTensor> values;
@@ -103,8 +103,8 @@ static double getLargest(const HostTensor &x) {
   return largest;
 }
 
-/// Results where every op but moves is off by as much as one of a kernel may
-/// be, of the largest element that it reads or writes.
+/// Results with an error in every op except moves. The error is the tolerance
+/// of a kernel's op, relative to the largest element that it reads or writes.
 static Tensors interpretWithErrors(func::FuncOp function,
                                    ArrayRef<HostTensor> arguments,
                                    unsigned seed) {
@@ -135,7 +135,7 @@ static Tensors interpretWithErrors(func::FuncOp function,
   });
 }
 
-/// What is wrong with the results; nothing if nothing is.
+/// Describes the errors of the results; empty if there are none.
 static std::string compare(func::FuncOp function,
                            ArrayRef<HostTensor> arguments,
                            ArrayRef<HostTensor> found) {
@@ -162,7 +162,7 @@ static std::string compare(func::FuncOp function,
   return text;
 }
 
-/// Compiles a case by itself.
+/// Compiles a single case.
 static std::string runAlone(const KernelCase &test, uint64_t seed) {
   std::unique_ptr<Compiled> compiled = compile(*test.module, seed);
   if (!compiled)
@@ -181,7 +181,7 @@ static KernelCase copyCase(const KernelCase &test) {
   return {cast<ModuleOp>((*test.module)->clone()), test.arguments};
 }
 
-/// Erases ops and arguments that nothing needs.
+/// Erases unused ops and arguments.
 static void clean(KernelCase &test) {
   func::FuncOp function = test.getFunction();
   SmallVector<Operation *> ops;
@@ -204,7 +204,7 @@ static void clean(KernelCase &test) {
   test.arguments = std::move(kept);
 }
 
-/// Without one of its results.
+/// Returns the case without one of its results.
 static KernelCase dropResult(const KernelCase &test, unsigned number) {
   KernelCase smaller = copyCase(test);
   smaller.getFunction().front().getTerminator()->eraseOperand(number);
@@ -212,7 +212,7 @@ static KernelCase dropResult(const KernelCase &test, unsigned number) {
   return smaller;
 }
 
-/// With an argument in the place of what an op computes.
+/// Returns the case with an argument in place of an op's result.
 static KernelCase dropOp(const KernelCase &test, unsigned number) {
   KernelCase smaller = copyCase(test);
   func::FuncOp function = smaller.getFunction();
@@ -227,7 +227,7 @@ static KernelCase dropOp(const KernelCase &test, unsigned number) {
     (void)function.insertArgument(index, result.getType(), {},
                                   function.getLoc());
     smaller.arguments.push_back(tensor);
-    // What is returned stays, but for one that only is.
+    // Returned values stay, except for one that is only returned.
     result.replaceUsesWithIf(function.getArgument(index), [](OpOperand &use) {
       return !isa<func::ReturnOp>(use.getOwner());
     });
@@ -240,7 +240,7 @@ static KernelCase dropOp(const KernelCase &test, unsigned number) {
   return smaller;
 }
 
-/// The smallest case found that still differs.
+/// Returns the smallest case found that still differs.
 static KernelCase shrink(KernelCase test, uint64_t seed) {
   for (bool isSmaller = true; isSmaller;) {
     isSmaller = false;
@@ -268,7 +268,7 @@ static KernelCase shrink(KernelCase test, uint64_t seed) {
 // Main
 //===----------------------------------------------------------------------===//
 
-/// One module for many cases: kernels of all are compiled at once.
+/// Makes one module of many cases, so that one compilation serves all kernels.
 static std::vector<std::string>
 runTogether(MLIRContext &context, ArrayRef<KernelCase> cases, uint64_t seed) {
   KernelCase all = createKernelCase(context);

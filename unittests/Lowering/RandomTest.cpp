@@ -1,7 +1,7 @@
 //===- RandomTest.cpp - random numbers of compiled kernels ----------------===//
 //
-// Philox's known answers, each element's number whatever part of the tensor is
-// made, and the statistics of many.
+// Philox's known answers, each element's number in any part of the tensor, and
+// the statistics of many numbers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,7 +52,7 @@ protected:
   std::unique_ptr<CompiledKernels> kernels;
 };
 
-/// What an element's number must be.
+/// The expected number of an element.
 double getExpected(uint64_t seed, uint64_t step, uint32_t id,
                    uint64_t position) {
   uint64_t block = position / 4;
@@ -70,7 +70,7 @@ struct KnownAnswer {
   uint32_t counter[4], key[2], words[4];
 };
 
-/// Of Random123's kat_vectors for philox4x32-10.
+/// The kat_vectors of Random123 for philox4x32-10.
 constexpr KnownAnswer knownAnswers[] = {
     {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
     {{~0u, ~0u, ~0u, ~0u},
@@ -81,9 +81,9 @@ constexpr KnownAnswer knownAnswers[] = {
      {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
 };
 
-/// One block in 4 or, with other positions before it, in 12 columns. The first
-/// position is in the code, so that lanes are known to share blocks, or it is
-/// data, so that each lane is by itself.
+/// One block in 4 columns or, with other positions before it, in 12. If the
+/// first position is in the code, lanes are known to share blocks. If it is
+/// data, each lane is separate.
 TEST_P(RandomTest, KnownAnswers) {
   std::string text;
   auto isInCode = [](int form) { return form % 2 == 0; };
@@ -135,13 +135,13 @@ TEST_P(RandomTest, KnownAnswers) {
 // Positions
 //===----------------------------------------------------------------------===//
 
-/// Each part has the numbers that the whole has there.
+/// Each part has the whole tensor's numbers.
 TEST_P(RandomTest, PartsOfTheWhole) {
   constexpr uint64_t seed = 0x123456789abcdef0, step = 3;
   constexpr int id = 7;
   for (const char *type : {"f32", "f64"})
     for (int64_t columns : {1, 6, 8, 33, 64}) {
-      // Of 12 x 3 x 2 columns: dimension 0 in 2 parts of 3, dimension 2 in 2.
+      // 12 x 3 x 2 columns: dimension 0 in 2 parts of 3, dimension 2 in 2.
       ASSERT_NO_FATAL_FAILURE(compile(llvm::formatv(
           R"(
         func.func @part(%seed: tensor<i64>, %step: tensor<f64>, %a: tensor<1xi64>, %b: tensor<1xi64>, %c: tensor<1xi64>) -> tensor<2x3x{0}x{1}> {{
@@ -189,7 +189,7 @@ TEST_P(RandomTest, PartsOfTheWhole) {
 // Statistics
 //===----------------------------------------------------------------------===//
 
-/// How many standard deviations of its distribution chi squared is off, by
+/// The deviation of chi squared in standard deviations of its distribution, by
 /// Wilson and Hilferty's transformation.
 double getDeviation(ArrayRef<int64_t> counts) {
   double total = 0, chiSquared = 0;

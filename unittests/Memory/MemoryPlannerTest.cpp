@@ -68,8 +68,8 @@ TEST(MemoryPlanner, WorksAroundWhatHasAPlace) {
   EXPECT_EQ(total, 512);
 }
 
-// Lifetimes as in training: what is made first is needed longest. Anything else
-// at random.
+// Lifetimes as in training: buffers that are made first are needed longest. All
+// else is random.
 TEST(MemoryPlanner, RandomBuffersNeverOverlap) {
   std::mt19937_64 random(1);
   auto draw = [&](int64_t low, int64_t high) {
@@ -95,7 +95,8 @@ TEST(MemoryPlanner, RandomBuffersNeverOverlap) {
     int64_t total = planMemory(buffers, groups);
     expectValid(buffers, total);
     EXPECT_GE(total, getPeakBytes(buffers));
-    // Greedy by size is a heuristic; this is far above what it has ever needed.
+    // Greedy by size is a heuristic; the bound is far above all its results so
+    // far.
     if (groups.empty()) {
       EXPECT_LE(total, getPeakBytes(buffers) * 5 / 4);
     }

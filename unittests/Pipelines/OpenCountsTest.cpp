@@ -12,8 +12,8 @@ using namespace dtc;
 
 namespace {
 
-/// What becomes of a constant that a model has for 2, 3 and 5 replicas: the ops
-/// of the first, each as "name" or, of constants, the number; "" if it stays.
+/// The replacement of a constant of a model for 2, 3 and 5 replicas: the ops of
+/// the first, each as "name" or, for constants, the number; "" if it stays.
 std::string open(ArrayRef<double> values, StringRef type = "f64",
                  StringRef shape = "") {
   DialectRegistry registry;
@@ -52,7 +52,7 @@ std::string open(ArrayRef<double> values, StringRef type = "f64",
     }
     if (forward.getNumArguments() == 1)
       found = {};
-    // All become the same, whatever their number was.
+    // All get the same replacement, whatever their number was.
     if (first.empty())
       first = found;
     EXPECT_EQ(first, found);
@@ -71,7 +71,7 @@ TEST(OpenCounts, FindsALine) {
   EXPECT_EQ(open({1. / 15, 1. / 23, 1. / 39}), "8 mul -1 add 1 div");
 }
 
-// As of N - 1 for one sample, and its inverse.
+// A function of N - 1 for one sample, and its inverse.
 TEST(OpenCounts, MeetsZero) {
   EXPECT_EQ(open({0, 1, 3}), "1 mul -2 add");
   EXPECT_EQ(open({1, 1. / 2, 1. / 4}), "1 mul -1 add 1 div");

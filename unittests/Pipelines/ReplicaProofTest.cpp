@@ -18,7 +18,7 @@ constexpr const char *model = R"(
     return %y : tensor<4x2xf32>
   })";
 
-/// Compiles the model for two replicas with a loss, and proves that it is right
+/// Compiles the model for two replicas with a loss, and proves that it is valid
 /// for any number. Returns the error, or "".
 std::string prove(StringRef loss, bool replicasAtLaunch) {
   DialectRegistry registry;

@@ -1,6 +1,6 @@
-//===- StepTimeTest.cpp - how long a step is expected to take -------------===//
+//===- StepTimeTest.cpp - expected time of a step -------------------------===//
 //
-// Plans of a few ops, whose times are sums and maxima by hand.
+// Plans of a few ops, with times calculated by hand as sums and maxima.
 //
 //===----------------------------------------------------------------------===//
 
@@ -80,7 +80,7 @@ TEST_F(StepTimeTest, ReductionsTakeTheirTimeUnlessTheyStartEarly) {
   EXPECT_DOUBLE_EQ(getSeconds(2, {begin + "{dtc.async} " + rest +
                                   "dtc.wait %g : !t\nreturn\n}\n"}),
                    std::max(reduction, product));
-  // What is not awaited delays nothing but the end.
+  // Transfers without a wait delay only the end.
   EXPECT_DOUBLE_EQ(
       getSeconds(2, {begin + "{dtc.async} " + rest + "%d = " + productOf +
                      "%e = " + productOf + "return\n}\n"}),

@@ -155,13 +155,13 @@ static llvm::Expected<Topology> read(const std::string &text,
   llvm::Expected<Topology> result = Topology::read(path, model, "bf16");
   if (result)
     return result;
-  // The file's name comes first, whatever is wrong.
+  // The file's name comes first in every error.
   std::string message = llvm::toString(result.takeError());
   EXPECT_EQ(message.find((path + ": ").str()), 0u) << message;
   return llvm::createStringError(message.substr(path.size() + 2));
 }
 
-/// The error of the good file in which one text is another.
+/// Returns the error of the good file with one text replaced.
 static std::string readBad(StringRef from, StringRef to,
                            const Device *model = nullptr) {
   std::string text = good;

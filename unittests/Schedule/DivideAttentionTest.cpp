@@ -3,7 +3,7 @@
 // usage: DivideAttentionTests FILE
 //
 // Interprets each function of a lit test of DivideAttention or of
-// DivideAttentionGradient as it is and divided into blocks of several sizes.
+// DivideAttentionGradient, unchanged and divided into blocks of several sizes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +42,8 @@ static void dropLayouts(ModuleOp module) {
   });
 }
 
-/// A third of a mask's numbers hide a key, and the first rows all of theirs.
+/// A third of a mask's numbers hide a key, and the first rows hide all their
+/// keys.
 static Tensors makeArguments(func::FuncOp function) {
   std::mt19937_64 random(7);
   std::uniform_real_distribution<double> numbers(-1, 1);
@@ -78,7 +79,7 @@ static bool isClose(const HostTensor &x, const HostTensor &y) {
          });
 }
 
-/// A function has what one of the passes divides, and the other leaves alone.
+/// A function has an op that one of the passes divides and the other ignores.
 static void compare(MLIRContext &context, StringRef source, int64_t maxBlock,
                     int64_t minQueries) {
   OwningOpRef<ModuleOp> expected = parse(context, source);

@@ -46,7 +46,7 @@ TEST(PipelineSchedule, ZeroBubbleH1) {
   EXPECT_EQ(print(schedule[0]), "F0 F1 F2 B0 W0 F3 B1 W1 B2 W2 B3 W3");
   EXPECT_EQ(print(schedule[1]), "F0 F1 B0 F2 B1 W0 F3 B2 W1 B3 W2 W3");
   EXPECT_EQ(print(schedule[2]), "F0 B0 F1 B1 F2 B2 W0 F3 B3 W1 W2 W3");
-  // As it is drawn.
+  // The schedule of the drawing.
   auto simulation = simulate(schedule, std::vector<StageCost>(3, {1, 1, 1}));
   ASSERT_TRUE(simulation.has_value());
   using Starts = std::vector<double>;
@@ -79,7 +79,7 @@ TEST(PipelineSchedule, Names) {
     EXPECT_TRUE(isNamedSchedule(name)) << name.str();
 }
 
-// As they are drawn.
+// The schedules of the drawings.
 TEST(PipelineSchedule, Chunks) {
   PipelineSchedule schedule = make("gpipe", 2, 2, 1, 2);
   const char *both = "F0 F1 F0.1 F1.1 B0.1 W0.1 B1.1 W1.1 B0 W0 B1 W1";
@@ -89,7 +89,7 @@ TEST(PipelineSchedule, Chunks) {
   EXPECT_EQ(print(schedule[0]), both);
   EXPECT_EQ(print(schedule[1]),
             "F0 F1 F0.1 B0.1 W0.1 F1.1 B1.1 W1.1 B0 W0 B1 W1");
-  // Groups of as many micro-batches as there are stages.
+  // Groups have as many micro-batches as there are stages.
   EXPECT_EQ(print(make("interleaved", 2, 4, 1, 2)[1]),
             "F0 F1 F0.1 B0.1 W0.1 F1.1 B1.1 W1.1 F2 B0 W0 F3 B1 W1 "
             "F2.1 B2.1 W2.1 F3.1 B3.1 W3.1 B2 W2 B3 W3");
@@ -105,8 +105,8 @@ TEST(PipelineSchedule, ImpossibleChunks) {
             "found, expected a multiple of 4");
 }
 
-// Also with fewer micro-batches than stages, when a chunk waits for the first
-// of them to come around.
+// Includes fewer micro-batches than stages: a chunk then waits for the first of
+// them to come around.
 TEST(PipelineSchedule, GPipeOfChunksHasTheAnalyticBubble) {
   for (int64_t stages = 2; stages <= 5; ++stages)
     for (int64_t chunks = 1; chunks <= 4; ++chunks)
@@ -163,7 +163,7 @@ TEST(PipelineSchedule, CyclicPrecedence) {
   EXPECT_FALSE(makeSchedule({1, 2}, everything).has_value());
 }
 
-// More stages than micro-batches and fewer, one of each included.
+// More stages than micro-batches and fewer, including one of each.
 class EverySize : public testing::TestWithParam<const char *> {};
 INSTANTIATE_TEST_SUITE_P(PipelineSchedule, EverySize,
                          testing::Values("gpipe", "1f1b"));
@@ -192,9 +192,9 @@ TEST_P(EverySize, RunsEverythingOnceWithTheAnalyticBubble) {
     }
 }
 
-// Every task once, F before B before W, and the fraction that is published for
-// equal F, B and W (M >= K); below, what the first micro-batch's way through
-// the pipeline leaves: 2 K + 2 M - 1 tasks long.
+// Every task once, F before B before W, and the published fraction for equal F,
+// B and W (M >= K). Below M = K, the idle time follows from the first
+// micro-batch's way through the pipeline: 2 K + 2 M - 1 tasks long.
 TEST(PipelineSchedule, ZeroBubbleH1HasTheAnalyticBubble) {
   for (int64_t stages = 1; stages <= 8; ++stages)
     for (int64_t batches = 1; batches <= 17; ++batches) {
@@ -229,7 +229,7 @@ TEST(PipelineSchedule, ZeroBubbleH1HasTheAnalyticBubble) {
     }
 }
 
-// The times of all tasks keep what messages and stages demand.
+// The times of all tasks respect messages and stages.
 TEST(PipelineSchedule, SimulationKeepsDependencies) {
   for (const char *name : {"gpipe", "1f1b", "zb-h1"}) {
     SCOPED_TRACE(name);
@@ -273,7 +273,7 @@ TEST_P(EverySize, RoundsFollowEachOther) {
           for (const Task &task : all[stage])
             EXPECT_EQ(std::count(all[stage].begin(), all[stage].end(), task),
                       1);
-          // However long the step is, activations are those of a round.
+          // For any length of the step, activations are those of a round.
           EXPECT_EQ(getMaxInFlight(all[stage]), getMaxInFlight(one[stage]));
           EXPECT_LE(getMaxInFlight(all[stage]), batches);
         }
@@ -296,7 +296,7 @@ TEST(PipelineSchedule, InFlight) {
                   batches);
         EXPECT_EQ(getMaxInFlight(make("1f1b", stages, batches)[stage]),
                   std::min(batches, stages - stage));
-        // That of the first stage of 1F1B, on all of them.
+        // The value of 1F1B's first stage, on all stages.
         EXPECT_EQ(getMaxInFlight(make("zb-h1", stages, batches)[stage]),
                   std::min(batches, stages));
       }
@@ -354,7 +354,7 @@ TEST(PipelineSchedule, AwaitLast) {
   EXPECT_FALSE(canAwaitLast(schedule, TaskKind::F));
   EXPECT_TRUE(canAwaitLast(schedule, TaskKind::B));
   // Gradients of the second chunk go to a stage that first makes all of its
-  // own: they are received when most of them have been sent.
+  // own. The stage receives them after most of them have been sent.
   EXPECT_FALSE(canAwaitLast(make("gpipe", 2, 4, 1, 2), TaskKind::B, 2));
   EXPECT_TRUE(canAwaitLast(make("gpipe", 2, 3, 1, 2), TaskKind::B, 2));
 }

@@ -46,7 +46,7 @@ struct Step {
     auto string = func.getArgAttrOfType<StringAttr>(i, name);
     return string ? string.getValue() : "";
   }
-  /// The number of the result with this attribute; -1 if there is none.
+  /// Returns the number of the result with this attribute; -1 if there is none.
   int64_t findResult(StringRef name, StringRef string) {
     for (unsigned i = 0; i < func.getNumResults(); ++i)
       if (auto found = func.getResultAttrOfType<StringAttr>(i, name);
@@ -159,8 +159,8 @@ static HostTensor scale(HostTensor tensor, double factor) {
   return tensor;
 }
 
-/// Checks the gradient of every parameter, and that the check would notice one
-/// that is doubled or dropped.
+/// Checks the gradient of every parameter, and that the check notices a doubled
+/// or dropped one.
 static void checkGradients(Step &step, const Twine &name) {
   Tensors arguments = makeArguments(step);
   Tensors results = interpret(step.func, arguments);

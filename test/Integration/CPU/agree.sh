@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Losses, norms, gradients and weights under each plan are those of the first,
-# in f64, and files have the model's shapes.
+# Compares losses, norms, gradients and weights of each plan with the first plan, in
+# f64. Checks that files have the model's shapes.
 #
 # usage: agree.sh MODEL.onnx WORKDIR OPTIMIZER PLAN...      PLAN as in common.sh
 

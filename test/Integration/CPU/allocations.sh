@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Steps 5 to 10 of a program allocate nothing, on any rank. With `planted`, two
-# allocations are put into step 7, which must be found.
+# Checks that steps 5 to 10 of a program allocate nothing, on any rank. `planted` puts
+# two allocations into step 7, which the check must find.
 #
 # usage: [planted=7] [collectives=mpi] allocations.sh MODEL WORKDIR PLAN...   PLAN as in common.sh
 

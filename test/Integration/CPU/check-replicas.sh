@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Three steps of AdamW in f32 under each plan, with --check-replicas.
+# Runs three steps of AdamW in f32 under each plan, with --check-replicas.
 #
 # usage: check-replicas.sh MODEL WORKDIR PLAN...        PLAN as in common.sh
 

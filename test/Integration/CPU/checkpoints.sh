@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A training that was stopped goes on: under the same plan to the bit, under
-# every other as one that was not. Weights, moving averages, optimizer state,
-# data, dropout and loss scale are those of the undisturbed run.
+# Resumes a stopped training: under the same plan to the bit, under every other plan
+# like a training without a stop. Compares weights, moving averages, optimizer state,
+# data, dropout and loss scale with the undisturbed run.
 #
 # usage: checkpoints.sh WORKDIR PLAN...        PLAN as in common.sh
 
@@ -12,12 +12,12 @@ shift
 rm -rf "$work"
 mkdir -p "$work"
 
-numbers() { # of the steps from $2 on
+numbers() { # prints those of the steps from $2 on
   sed 's/, "seconds.*//' "$1" | grep '"loss"' | awk -v from="$2" '
     match($0, /"step": [0-9]+/) { if (substr($0, RSTART + 8) + 0 >= from) print }'
 }
 
-# go_on PLAN FOLDER OPTION...: from the checkpoint of step 3 of the first plan.
+# go_on PLAN FOLDER OPTION...: resumes from the first plan's checkpoint of step 3.
 go_on() {
   local plan=$1 folder=$2
   shift 2
@@ -54,7 +54,7 @@ each() {
     [ "$(cat "$here/names")" = "step-00000003 step-00000006 step-00000008 " ]
     first=${first:-$here}
     go_on "$plan" "$here/resumed"
-    if [ "$first" = "$here" ]; then # to the bit
+    if [ "$first" = "$here" ]; then # equal to the bit
       cmp "$here/resumed.safetensors" "$here/whole.safetensors"
       diff <(numbers "$here/resumed.jsonl" 4) <(numbers "$here/whole.jsonl" 4)
       go_on "$plan" "$here/asynchronous" --checkpoint-async --checkpoint-every 1

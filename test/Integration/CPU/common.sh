@@ -1,5 +1,5 @@
-# Shared by the integration drivers: where the inputs are, how a program is
-# compiled and started. Sourced, not run.
+# Helpers of the integration drivers: the folders of inputs, and functions that
+# compile and start programs. Sourced, not run.
 
 set -euo pipefail
 
@@ -8,10 +8,10 @@ batch=32
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMP_NUM_THREADS=1
 
-# Beside the tools, wherever the build folder is.
+# The folder beside the tools, for any build folder.
 observer=$(dirname "$(command -v dtc-check-observed)")/../lib/libdtc-observer.so
 
-# The loss a model is trained with.
+# The loss of a model's training.
 loss_of() {
   case $1 in
     toy) echo mse ;;
@@ -19,7 +19,7 @@ loss_of() {
   esac
 }
 
-# run LOG COMMAND...: shows the log only when the command fails.
+# run LOG COMMAND...: shows the log only if the command fails.
 run() {
   local log=$1
   shift
@@ -30,8 +30,8 @@ run() {
   fi
 }
 
-# close A B TOLERANCE COUNT: COUNT losses and norms of the steps of two runs, in
-# the lines of their metrics, are the same.
+# close A B TOLERANCE COUNT: checks that COUNT losses and norms agree between the
+# metrics of two runs.
 close() {
   paste -d' ' <(grep -oE '"(loss|grad_norm)": *[^,}]+' <<<"$1" | sed 's/.*: *//') \
     <(grep -oE '"(loss|grad_norm)": *[^,}]+' <<<"$2" | sed 's/.*: *//') |
@@ -48,7 +48,7 @@ ranks_of() {
   echo $((${mesh//x/*}))
 }
 
-# options_of PLAN: the command line of the compiler.
+# options_of PLAN: prints the options of the compiler.
 options_of() {
   local mesh schedule microbatches more dp pp tp
   IFS=: read -r mesh schedule microbatches more <<<"$1"
@@ -68,10 +68,10 @@ compile() {
     --optimizer "$optimizer" --dtype "$dtype" -o "$program" "$@"
 }
 
-# train MODEL PLAN PROGRAM OPTION...: on $data or the model's own; one rank
-# starts without mpirun. With $skipped, reductions of MPI are left out: see
-# Shims/Communication.cpp. With $collectives, the engine is another. With
-# $ranks_per_machine, there are several machines: see Shims/Sharing.cpp.
+# train MODEL PLAN PROGRAM OPTION...: trains on $data or on the model's data. One
+# rank starts without mpirun. $skipped omits reductions of MPI: see
+# Shims/Communication.cpp. $collectives selects the engine. $ranks_per_machine
+# simulates several machines: see Shims/Sharing.cpp.
 train() {
   local model=$1 plan=$2 program=$3 launcher=() ranks
   shift 3
@@ -91,8 +91,8 @@ train() {
     --data "${data:-$inputs/$model.data}" --collectives "${collectives:-auto}" "$@"
 }
 
-# for_plans BODY MODEL WORKDIR PLAN...: calls BODY for each plan, which finds
-# $model, $plan and a new folder, $here.
+# for_plans BODY MODEL WORKDIR PLAN...: calls BODY for each plan, with $model, $plan
+# and a new folder, $here.
 for_plans() {
   local body=$1 work=$3
   model=$2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What the ranks of a plan send, receive and reduce is what --report-json says,
-# call by call and byte by byte; a report of another plan is refused.
+# Compares the messages and reductions of a plan's ranks with --report-json, call by
+# call and byte by byte. The check must refuse a report of another plan.
 #
 # usage: [planned=PLAN] communication.sh MODEL WORKDIR PLAN...        PLAN as in common.sh
 
@@ -13,14 +13,14 @@ check() {
     --data "$inputs/$model.data" --steps 3 --collectives mpi
   dtc-check-observed communication "$here/records.jsonl" "$here/report.json"
 
-  # The same ranks, twice the micro-batches, or another plan.
+  # Another plan: twice the micro-batches on the same ranks, or $planned.
   IFS=: read -r mesh schedule microbatches more <<<"$plan"
   other=${planned:-$mesh:$schedule:$((microbatches * 2))${more:+:$more}}
   compile "$model" "$other" f32 adamw "$here/other" --stop-after=schedule \
     --report-json "$here/other.json"
   if dtc-check-observed communication "$here/records.jsonl" \
     "$here/other.json" >"$here/other.log"; then
-    echo "FAIL: the report of $other was taken for that of $plan"
+    echo "FAIL: the check accepts the report of $other for $plan"
     exit 1
   fi
   grep -q '^FAIL: rank 0, MPI_.* on dtc\.' "$here/other.log"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What programs read: the losses are the same whatever the form of the data, the
-# plan and what is read ahead.
+# Checks that the losses are the same for all forms of the data, plans and depths of
+# reading ahead.
 #
 # usage: data.sh tokens|images WORKDIR
 
@@ -10,7 +10,7 @@ work=$2
 rm -rf "$work"
 mkdir -p "$work"
 
-# losses NAME PLAN OPTION...: of four steps, and of an evaluation.
+# losses NAME PLAN OPTION...: records those of four steps and of an evaluation.
 losses() {
   local name=$1 plan=$2
   shift 2
@@ -19,7 +19,7 @@ losses() {
   grep -oE '"(loss|eval_loss)": *[^,}]+' "$work/$name.jsonl" >"$work/$name.losses"
 }
 
-# same NAME OTHER [TOLERANCE]: the losses agree; to the bit by default.
+# same NAME OTHER [TOLERANCE]: checks that the losses agree, by default to the bit.
 same() {
   if paste "$work/$1.losses" "$work/$2.losses" | awk -v most="${3:-0}" '
       { d = $2 - $4; if (!($1 == $3 && d <= most && d >= -most)) bad = 1 }
@@ -36,13 +36,13 @@ tokens() {
   for plan in 1x1:1f1b:1 2x2:1f1b:2; do
     compile gpt2-tiny "$plan" f64 sgd "$work/${plan//[^a-z0-9]/-}"
   done
-  # The arrays are a text that is cut into sequences of 128; so is its stream.
+  # The arrays and the stream are one text, cut into sequences of 128.
   for part in "" /valid; do
     mkdir -p "$work/shards$part"
     { tail -c +129 "$inputs/gpt2-tiny.data$part/input_ids.npy"
       tail -c 1 "$inputs/gpt2-tiny.data$part/labels.npy"; } >"$work/text"
     dtc-data text "$work/text" -o "$work/stream$part" >/dev/null
-    # The same in shards, the first of which ends within a sequence.
+    # The same in shards. The first shard ends within a sequence.
     head -c 100001 "$work/text" >"$work/first"
     tail -c +100002 "$work/text" >"$work/second"
     if [ -n "$part" ]; then cp "$work/text" "$work/first"; : >"$work/second"; fi

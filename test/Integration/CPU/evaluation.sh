@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Evaluations against PyTorch, in f64: losses to 1e-9, accuracy exactly, under
-# each plan. Training is the same to the bit with and without them. Memory is NaN
-# wherever nothing is live. Sets of 1, 5, 17 and 113 samples are evaluated alone,
-# to 1e-12, and the outputs of 17 are those of PyTorch.
+# Compares evaluations with PyTorch, in f64: losses to 1e-9, accuracy exactly, under
+# each plan. Training has the same bits with and without them. Memory is NaN where no
+# value is live. Evaluates sets of 1, 5, 17 and 113 samples separately, to 1e-12, and
+# compares the outputs of 17 with PyTorch.
 #
 # usage: evaluation.sh WORKDIR PLAN...        PLAN as in common.sh
 
@@ -14,7 +14,7 @@ plans=("$@")
 rm -rf "$work"
 mkdir -p "$work"
 
-# The metrics of the steps, without times.
+# Prints the metrics of the steps, without times.
 steps_of() {
   grep '"loss"' "$1" | sed 's/, "seconds.*//'
 }
@@ -45,7 +45,7 @@ check() {
   done
 }
 
-# check_sizes PLAN...: a number of samples that no batch divides.
+# check_sizes PLAN...: evaluates numbers of samples that the batch does not divide.
 check_sizes() {
   local plan here size
   local valid=$inputs/resnet-digits.data/valid
@@ -85,8 +85,8 @@ check digits-all mlp-digits cross-entropy 0.1 --ignore-index 3 \
 check gpt2-tiny gpt2-tiny cross-entropy 0.5
 check convnet-digits convnet-digits cross-entropy 0.1
 
-# By running statistics, which steps update from the whole batch or from each
-# micro-batch.
+# Evaluations use running statistics. Steps update them from the whole batch or from
+# each micro-batch.
 plans=(1x1:gpipe:1 2x2:gpipe:1:zero=1)
 check resnet-digits resnet-digits cross-entropy 0.1
 plans=(1x1:gpipe:4 2x2:1f1b:4:zero=3 1x1x2:gpipe:4)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Files as PyTorch's exporters write them train as PyTorch does, under SGD and
-# under AdamW, which moves a constant that is trained by mistake as fast as any
-# weight: losses of five steps in f64 to 1e-9, norms to 1e-8 (constants in the
-# files are f32), and the state dict, with its ties and buffers, to 1e-7. With
-# `losses`, without the state dict, where the file has not all of it.
+# Checks that files of PyTorch's exporters train like PyTorch, under SGD and AdamW.
+# (AdamW moves a constant that dtc trains by mistake as fast as any weight.) Compares
+# losses of five steps in f64 to 1e-9, norms to 1e-8 (constants in the files are f32),
+# and the state dict, with its ties and buffers, to 1e-7. `losses` omits the state
+# dict, for files that do not have all of it.
 #
 # usage: exports.sh WORKDIR MODEL EXPORTER [losses]
 

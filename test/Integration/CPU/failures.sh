@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A rank that is killed or stopped in mid-run ends the job in time, with one
-# line that names it, and nothing stays.
+# Kills or stops a rank during a run. The job must end in time, with one line that
+# names the rank, and leave no process and no file.
 #
 # usage: failures.sh WORKDIR
 
@@ -12,7 +12,7 @@ rm -rf "$work"
 mkdir -p "$work"
 compile $model $plan f32 sgd "$work/t"
 
-# processes: those of the program itself, by rank or not.
+# processes: prints the processes of the program, ranks and others.
 processes() {
   local process
   for process in $(pgrep -f "$work/t --data"); do
@@ -35,7 +35,7 @@ lose() {
   start=$SECONDS
   kill -"$signal" "$(processes | shuf -n 1)"
   wait $job || status=$?
-  # mpirun does not wait for all that it has killed.
+  # mpirun does not wait for all processes that it has killed.
   for _ in $(seq 50); do
     [ -n "$(processes)" ] || break
     sleep 0.1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Starts ranks of this machine with the variables that torchrun sets; ends when
-# all have ended, with the status of one that failed.
+# Starts ranks on this machine with the variables of torchrun. Ends when all ranks
+# have ended, with the status of one that failed.
 #
 # usage: launch.sh RANKS PROGRAM OPTION...
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Ranks that no MPI serves train as under mpirun, with shared memory and
-# without, and variables that make no sense are one line. Here, mpirun checks that
-# ranks call MPI_Finalize.
+# Checks that ranks without MPI train as under mpirun, with shared memory and without,
+# and that invalid variables give a one-line error. mpirun checks that ranks call
+# MPI_Finalize.
 #
 # usage: launchers.sh WORKDIR
 
@@ -20,7 +20,7 @@ for engine in auto mpi; do
   cmp "$work/$engine" "$work/mpirun"
 done
 
-# As mpiexec of MPICH starts ranks, which gives its jobs no name.
+# Starts ranks like mpiexec of MPICH, which gives its jobs no name.
 master=(MASTER_ADDR=localhost MASTER_PORT=$((20000 + $$ % 10000)))
 mpiexec() { # RANKS COMMAND...
   local ranks=$1 rank status=0 started=()
@@ -44,7 +44,7 @@ expect_refusal() {
   local line=$1
   shift
   if env "$@" "$work/t" --data synthetic >"$work/log" 2>&1; then
-    echo "ERROR: $* is accepted"
+    echo "ERROR: the program accepts $*"
     return 1
   fi
   if [ "$(wc -l <"$work/log")" -ne 1 ] || ! grep -qE "error: $line" "$work/log"; then

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Models whose output is the loss, as people write it, train as in PyTorch: losses
-# and gradient norms of three SGD steps in f64 to 1e-9, on one rank and on two
-# with two micro-batches.
+# Checks that models whose output is the loss train as in PyTorch: losses and gradient
+# norms of three SGD steps in f64 to 1e-9, on one rank and on two with two
+# micro-batches.
 #
 # usage: losses.sh WORKDIR EXPORTER
 

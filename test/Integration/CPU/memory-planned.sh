@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The peak of each rank, above that of a tiny model under the same plan, is the
-# planned one within 10 %. The model is large enough for this to mean something:
+# Checks that the peak of each rank, above the peak of a tiny model under the same
+# plan, is within 10 % of the plan. The model is large enough for a meaningful check:
 # GPT-2 of 23 million parameters, with AdamW's state 353 MiB.
 #
 # usage: memory-planned.sh WORKDIR PLAN...        PLAN as in common.sh
@@ -24,7 +24,7 @@ for plan in "$@"; do
     run "$here.compile.log" dtc "$work/$model.onnx" $(options_of "$plan") \
       --batch 4 --optimizer adamw --init normal -o "$here" \
       --report-json "$here.json"
-    # What MPI starts gets memory of MPI's; shared memory counts for all.
+    # Processes that MPI starts get memory from MPI; shared memory counts for all.
     observe "$here.jsonl" "$plan" "$here" --data synthetic --steps 2 \
       --collectives mpi --overlap off
   done

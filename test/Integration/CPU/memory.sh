@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Stages really divide memory and work: the peak of the worst rank, above a
-# program that is almost empty, and the FLOPs of the worst stage fall with pp,
-# and the peak is the planned one.
+# Checks that stages divide memory and work: the peak of the worst rank, above an
+# almost empty program, and the FLOPs of the worst stage fall with pp. The peak is the
+# planned one.
 #
 # usage: memory.sh MODEL WORKDIR PLAN...        PLAN as in common.sh
 

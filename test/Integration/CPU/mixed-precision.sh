@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# In bf16 and fp16, 20 AdamW losses of each plan are within 1e-2 of PyTorch's in
-# fp32, and norms of the gradient within a tenth; replicated values have equal
-# bits; no step is skipped.
+# Compares 20 AdamW losses of each plan in bf16 and fp16 with PyTorch's in fp32 (within
+# 1e-2), and norms of the gradient (within a tenth). Replicated values must have equal
+# bits, and no step may be skipped.
 #
 # usage: mixed-precision.sh MODEL WORKDIR PLAN...        PLAN as in common.sh
 

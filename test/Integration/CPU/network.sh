@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Two "machines", network namespaces with addresses of their own and one link:
-# ranks of both train as those of one do, under mpirun and under a launcher
-# without MPI. When the link is cut in the middle of the training, both sides
-# end by themselves and say what they waited for: after --timeout in a step,
-# after ten times as long in the vote between two steps (docs/Launching.md).
-# Needs the right to make namespaces.
+# Runs two "machines": network namespaces with separate addresses and one link. Ranks
+# of both must train like ranks of one machine, under mpirun and under a launcher
+# without MPI. Then the script cuts the link during the training. Both sides must end
+# by themselves and name the call in which they waited: after --timeout in a step,
+# after ten times as long in the vote between two steps (docs/Launching.md). Needs the
+# right to make namespaces.
 #
 # usage: network.sh WORKDIR
 
@@ -28,7 +28,7 @@ ip -n $there link set lo up
 ip -n $here link set dtc-a up
 ip -n $there link set dtc-b up
 
-# on MACHINE COMMAND...: with the name of that machine.
+# on MACHINE COMMAND...: runs a command with the name of that machine.
 on() {
   local machine=$1
   shift
@@ -36,7 +36,7 @@ on() {
     'hostname "$0" && exec "$@"' "$machine" "$@"
 }
 
-# What mpirun calls instead of ssh: agent HOST COMMAND.
+# mpirun calls this instead of ssh: agent HOST COMMAND.
 cat >"$work/agent" <<END
 #!/usr/bin/env bash
 shift
@@ -51,7 +51,7 @@ by_mpirun() {
     "$work/t" --data "$inputs/$model.data" "$@"
 }
 
-# side MACHINE FIRST-RANK OPTION...: two ranks.
+# side MACHINE FIRST-RANK OPTION...: starts two ranks.
 side() {
   local machine=$1 first=$2 rank status=0 started=()
   shift 2
@@ -86,7 +86,7 @@ for launcher in by_launcher by_mpirun; do
   dtc-compare tensors "$work/$launcher" "$work/one-machine" --tolerance 1e-6
 
   timeout=5
-  : >"$work/cut.log" # not what the launcher before said
+  : >"$work/cut.log" # removes the output of the launcher before
   $launcher --steps 100000000 --log-every 100 --timeout $timeout \
     >"$work/cut.log" 2>&1 &
   job=$!
@@ -106,18 +106,18 @@ for launcher in by_launcher by_mpirun; do
     fi
     sleep 0.2
   done
-  # Of mpirun's, the line of the other side is lost with the link.
+  # Under mpirun, the line of the other side is lost with the link.
   if [ $launcher = by_launcher ] && [ $((SECONDS - start)) -gt $((3 * timeout)) ] &&
     ! grep -q "waited $((10 * timeout)) s for" "$work/cut.log"; then
     cat "$work/cut.log"
     echo "ERROR: ranks ended after $((SECONDS - start)) s of a step"
     exit 1
   fi
-  start=$SECONDS # mpirun passes on what ranks said before they ended
+  start=$SECONDS # mpirun forwards the last output of ranks
   until grep -qE 'rank [0-9] .*error: ' "$work/cut.log"; do
     if [ $((SECONDS - start)) -gt $((2 * timeout)) ]; then
       cat "$work/cut.log"
-      echo "ERROR: no word of the cut"
+      echo "ERROR: no line about the cut"
       exit 1
     fi
     sleep 0.2

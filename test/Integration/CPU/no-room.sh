@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A disk of 2 MiB that is filled while a program trains: its weights have room.
+# Fills a disk of 2 MiB while a program trains. Its weights must still have room.
 #
 # usage: no-room.sh WORKDIR, which has the program `t`
 set -euo pipefail

@@ -2,8 +2,8 @@
 
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-# observe RECORDS PLAN PROGRAM OPTION...: trains; each rank adds its record.
-# All ranks start under mpirun, so that one has of MPI what others have.
+# observe RECORDS PLAN PROGRAM OPTION...: trains; each rank appends its record.
+# All ranks start under mpirun, so that a single rank has the same MPI state.
 observe() {
   local records=$1 plan=$2 program=$3
   shift 3

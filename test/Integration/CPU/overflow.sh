@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A sample of step 3 overflows fp16: all ranks skip that step, which changes no
-# weight, halve the scale, and go on. In bf16, which has the exponents of f32,
+# A sample of step 3 overflows fp16. All ranks must skip that step without a change of
+# weights, halve the scale, and continue. In bf16, which has the exponents of f32,
 # nothing overflows.
 #
 # usage: overflow.sh WORKDIR PLAN...        PLAN as in common.sh
@@ -13,7 +13,7 @@ rm -rf "$work"
 mkdir -p "$work"
 data=$work/data
 cp -r "$inputs/mlp-digits.data" "$data"
-# 1e30 in row 5 of the third batch of 32, behind a header of 128 bytes.
+# Writes 1e30 into row 5 of the third batch of 32, after a header of 128 bytes.
 printf '\xca\xf2\x49\x71' | dd of="$data/input.npy" bs=1 conv=notrunc \
   seek=$((128 + (2 * batch + 5) * 64 * 4)) status=none
 
@@ -41,7 +41,7 @@ END
   diff "$here/found" "$here/expected"
   cmp "$here/fp16-2.safetensors" "$here/fp16-3.safetensors"
   if cmp -s "$here/fp16-3.safetensors" "$here/fp16-6.safetensors"; then
-    echo "ERROR: nothing is trained after the overflow"
+    echo "ERROR: the program does not train after the overflow"
     exit 1
   fi
   dtc-compare mean "$here/fp16-6.jsonl" --first 4 --last 6 --below 3

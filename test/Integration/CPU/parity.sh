@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# Five steps of SGD in f64 under each plan must be the training of PyTorch and
-# of the first plan (one rank): gradients of steps 1 and 2 and every norm to
-# 1e-10, losses to 1e-9, weights to 1e-8. Ranks that hold the same must have the
-# same bits after every step; with $skipped this is not checked, for it is the
-# comparison that must notice. Memory is NaN wherever nothing is live.
+# Compares five steps of SGD in f64 under each plan with PyTorch and with the first
+# plan (one rank): gradients of steps 1 and 2 and every norm to 1e-10, losses to 1e-9,
+# weights to 1e-8. Replicated values must have the same bits after every step. With
+# $skipped this is not checked, because the comparison must find the error. Memory is
+# NaN where no value is live.
 #
 # usage: parity.sh MODEL[=REFERENCE] WORKDIR PLAN...        PLAN as in common.sh
-# REFERENCE names PyTorch's results, where the model has those of several
-# trainings.
+# REFERENCE names PyTorch's results, if the model has results of several trainings.
 
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 

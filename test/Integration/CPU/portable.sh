@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Prints what programs need that the systems in docs/Installation.md may lack:
-# versions of symbols, and a C++ library. The status is 0 if there is nothing.
+# Prints the needs of programs that the systems in docs/Installation.md may lack:
+# versions of symbols, and a C++ library. The status is 0 if there are none.
 #
 # usage: portable.sh PROGRAM...
 
 set -euo pipefail
 
-# newest PREFIX: the highest version of this name among those of $needs.
+# newest PREFIX: prints the highest version of this name in $needs.
 newest() { grep -oE "$1_[0-9.]+" <<<"$needs" | sort -Vu | tail -n 1; }
 
 # expect_at_most FOUND BOUND

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# In fp32: losses of 20 SGD and 20 AdamW steps within 1e-5 of PyTorch's under
-# each plan, and gradients of step 1 no further from f64 than four times
-# PyTorch's own. With batch norm, whose steps amplify rounding, of 2 steps.
+# Checks fp32: losses of 20 SGD and 20 AdamW steps are within 1e-5 of PyTorch's under
+# each plan. The distance of step 1's gradients from f64 is at most four times
+# PyTorch's. With batch norm, which amplifies rounding, it compares 2 steps.
 #
 # usage: precision.sh MODEL WORKDIR PLAN...        PLAN as in common.sh
 
@@ -28,7 +28,7 @@ for plan in "$@"; do
     [ $optimizer = sgd ] || lr=1e-3
     compile "$model" "$plan" f32 $optimizer "$here/t"
     dump=(--dump-gradients "$here/gradients")
-    [[ $plan != *zero=1* ]] || dump=() # keeps no whole gradients
+    [[ $plan != *zero=1* ]] || dump=() # ZeRO keeps no whole gradients
     train "$model" "$plan" "$here/t" --steps $steps --lr $lr --no-shuffle \
       "${dump[@]}" --metrics "$here/metrics.jsonl"
     dtc-compare losses "$here/metrics.jsonl" "$reference" $optimizer/f32 \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Models drawn at random from what people write, by both exporters of PyTorch:
-# losses and gradient norms of three steps in f64 are PyTorch's.
+# Compares models that are drawn at random from common blocks, by both exporters of
+# PyTorch: losses and gradient norms of three steps in f64 equal PyTorch's.
 #
 # usage: random-models.sh WORKDIR PLAN...        PLAN as in common.sh
 

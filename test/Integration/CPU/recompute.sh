@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Recomputation changes memory and work, and no bit of what is learned: weights
-# after three steps are the same under every policy, activations, the peak of
-# the worst rank and its work are in the order of POLICIES, and the peak is the
-# planned one.
+# Checks that recomputation changes memory and work, but no bit of the result: weights
+# after three steps are the same under every policy. Activations, the peak of the
+# worst rank and its work are in the order of POLICIES, and the peak is the planned
+# one.
 #
 # usage: recompute.sh MODEL WORKDIR PLAN POLICY...      PLAN as in common.sh
 #
-# The policies from most memory to least; those after a comma are compared by
+# POLICIES go from most memory to least. Policies after a comma are compared by
 # weights alone: recompute.sh gpt2-tiny WORKDIR 1x1:gpipe:4 none all , every:2
 
 source "$(dirname "${BASH_SOURCE[0]}")/observe.sh"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Two runs of one program write the same losses and weights, byte for byte.
+# Checks that two runs of one program write the same losses and weights, byte for byte.
 #
 # usage: repeat.sh MODEL WORKDIR PLAN...        PLAN as in common.sh
 
@@ -11,7 +11,7 @@ check() {
     train "$model" "$plan" "$here/t" --steps 5 --lr 1e-3 --seed 7 \
       --metrics "$here/metrics-$attempt.jsonl" \
       --save-weights "$here/weights-$attempt.safetensors"
-    # Everything but the time that the step took.
+    # Compares everything except the times of steps.
     grep -oE '"(step|loss|grad_norm)": *[^,}]+' \
       "$here/metrics-$attempt.jsonl" >"$here/numbers-$attempt"
   done

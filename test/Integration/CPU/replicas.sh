@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# One program that --dp auto made trains on any number of replicas, each with 8
-# samples, as programs of these numbers do: losses and norms of
-# three steps to 1e-12, weights to 1e-10, in f64. Ranks that hold the same have
-# the same bits.
+# Checks that one program of --dp auto trains on any number of replicas, each with 8
+# samples, like programs for these numbers: losses and norms of three steps to 1e-12,
+# weights to 1e-10, in f64. Replicated values have the same bits.
 #
 # usage: replicas.sh MODEL WORKDIR RANKS COUNT... -- OPTION...
 #
-# RANKS is how many a replica has, COUNT how many replicas there are. $model is
-# a file if it ends in .onnx, whose data is synthetic.
+# RANKS is the number of ranks of a replica, COUNT a number of replicas. If $model
+# ends in .onnx, it is a file and its data is synthetic.
 
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What a program learns does not depend on what collectives overlap with, and
-# where ranks cannot share memory it says so, once, and does what MPI does.
+# Checks that the result of a program does not depend on overlap. If ranks cannot
+# share memory, the program prints one note and has the bits of MPI.
 #
 # usage: shared-memory.sh MODEL WORKDIR PLAN...        PLAN as in common.sh
 
@@ -14,13 +14,13 @@ check() {
       collectives=$engine train "$model" "$plan" "$here/t" --steps 3 \
         --overlap $overlap --save-weights "$here/$engine-$overlap.safetensors"
       if grep note: "$here/t.log"; then
-        echo "FAIL: a note where memory can be shared"
+        echo "FAIL: a note although ranks can share memory"
         exit 1
       fi
     done
     cmp "$here/$engine-on.safetensors" "$here/$engine-off.safetensors"
   done
-  # All ranks, and the last alone.
+  # Memory fails on all ranks, then on the last alone.
   last=$(($(ranks_of "$plan") - 1))
   mpirun=(mpirun --oversubscribe --bind-to none -x LD_PRELOAD="$observer")
   alone=(-n $((last)) "$here/t" "${options[@]}"

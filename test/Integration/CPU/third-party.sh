@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# A published model that no exporter of today wrote: its output is that of ONNX
-# Runtime to 1e-4, and it trains as in PyTorch, to 1e-9 in f64.
+# Checks a published model that no current exporter wrote: its output equals that of
+# ONNX Runtime to 1e-4, and it trains as in PyTorch, to 1e-9 in f64.
 #
 # usage: third-party.sh WORKDIR MODEL INPUT BATCH [OPTION...]
 #
-# INPUT is the model's name for its input; the options are those of the forward
-# pass.
+# INPUT is the name of the model's input. OPTIONs are for the forward pass.
 
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 

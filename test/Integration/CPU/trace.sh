@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A trace has every task of the plan once per step and rank, in the order of the
-# schedule, and the report's communication. Evaluations between the steps leave
-# no events. With $planned, the plan that the trace is compared with is another.
+# Checks that a trace has every task of the plan once per step and rank, in the order
+# of the schedule, and the report's communication. Evaluations between the steps leave
+# no events. $planned compares the trace with another plan.
 #
 # usage: [planned=PLAN] trace.sh MODEL WORKDIR PLAN...    PLAN as in common.sh
 

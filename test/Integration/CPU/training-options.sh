@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Optimizers, their groups, losses, clipping and averages against PyTorch, in f64, on one rank
-# and under a plan with every axis: losses of five steps to 1e-9, norms to
-# 1e-10, weights and averages to 1e-8.
+# Compares optimizers, their groups, losses, clipping and averages with PyTorch, in
+# f64, on one rank and under a plan with every axis: losses of five steps to 1e-9,
+# norms to 1e-10, weights and averages to 1e-8.
 #
 # usage: training-options.sh WORKDIR PLAN...        PLAN as in common.sh
 #
-# With $only, the cases of that name alone.
+# $only selects the cases of that name.
 
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -16,8 +16,8 @@ reference=$inputs/training-options.json
 rm -rf "$work"
 mkdir -p "$work"
 
-# train_with CASE PLAN DTYPE MODEL LR OPTION...: leaves its files in $here. An LR
-# of - is the optimizer's own.
+# train_with CASE PLAN DTYPE MODEL LR OPTION...: leaves its files in $here. An LR of -
+# is the optimizer's default.
 train_with() {
   local case=$1 plan=$2 dtype=$3 model=$4 lr=$5
   shift 5

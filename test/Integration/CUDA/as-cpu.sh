@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A model trains under each plan on stand-ins as on one CPU: weights after two
-# steps of SGD with clipping to 1e-5, in files of the model's shapes. Prints what
-# reports say of padding.
+# Checks that a model trains under each plan on stand-ins as on one CPU: weights after
+# two steps of SGD with clipping to 1e-5, in files of the model's shapes. Prints the
+# reports' lines on padding.
 #
 # usage: [samples=N] as-cpu.sh MODEL.onnx WORKDIR OPTIONS...        OPTIONS are one plan's
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Algorithms of libraries, measured in the first step and then as the file says.
+# Measures algorithms of libraries in the first step; later steps follow the file.
 #
 # usage: autotune.sh MODEL WORKDIR PLAN PRECISION BATCH
 

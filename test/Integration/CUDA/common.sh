@@ -1,18 +1,18 @@
-# Shared by the tests of programs for GPUs: those of --arch host run here, on
-# stand-ins of NVIDIA's libraries. Sourced, not run.
+# Helpers of the tests of GPU programs: programs of --arch host run here, on stand-ins
+# for NVIDIA's libraries. Sourced, not run.
 
 # shellcheck source=../CPU/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../CPU/common.sh"
 
 standins=$(dirname "$(command -v dtc-check-observed)")/../lib/standins
 
-# What ranks that end early leave behind goes, too.
+# Also removes files of ranks that end early.
 DTC_STANDIN_FOLDER=$(mktemp -d /dev/shm/dtc-test-XXXXXX)
 export DTC_STANDIN_FOLDER
 trap 'rm -rf "$DTC_STANDIN_FOLDER"' EXIT
 
-# train_on_standins PLAN PROGRAM OPTION...: as train does on CPUs. Whoever waits
-# longer than a few seconds waits for ever.
+# train_on_standins PLAN PROGRAM OPTION...: trains like `train` on CPUs. A rank that
+# waits longer than a few seconds waits for ever.
 train_on_standins() {
   local plan=$1 program=$2 launcher=() ranks
   shift 2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Ranks that others wait for in vain. The ranks are started without a launcher,
-# which would end them itself.
+# Tests ranks that others wait for in vain. The ranks have no launcher, because a
+# launcher would end them itself.
 #
 # usage: failures.sh WORKDIR
 
@@ -22,7 +22,7 @@ start() {
   started=$!
 }
 
-# expect_none PATTERN: no file is left.
+# expect_none PATTERN: checks that no file remains.
 expect_none() {
   if compgen -G "$1"; then
     echo "FAIL: $run: leaves this behind"
@@ -30,8 +30,8 @@ expect_none() {
   fi
 }
 
-# expect_end PID SECONDS LINE: it ends in time, in error, with this line as its
-# last, and only one of an error, and leaves no file by which ranks meet.
+# expect_end PID SECONDS LINE: checks that the process ends in time, in error. LINE is
+# its last line and its only error. It leaves no file of the rendezvous.
 expect_end() {
   local pid=$1 deadline=$((SECONDS + $2)) status=0 log
   while kill -0 "$pid" 2>/dev/null && [ $SECONDS -lt $deadline ]; do
@@ -53,7 +53,7 @@ expect_end() {
   expect_none "/dev/shm/dtc-$UID-$run*"
 }
 
-# lose NAME SIGNAL PROGRAM LINE: rank 1 gets the signal in mid-run.
+# lose NAME SIGNAL PROGRAM LINE: sends rank 1 the signal during the run.
 lose() {
   local name=$1 signal=$2 program=$3 line=$4 survivor lost
   run=$name.$$
@@ -65,7 +65,7 @@ lose() {
     [ "$(wc -l 2>/dev/null <"$work/$run" || echo 0)" -lt 3 ] || break
     sleep 0.1
   done
-  disown "$lost" # bash says nothing of its death
+  disown "$lost" # keeps bash from reporting its death
   kill -"$signal" "$lost"
   expect_end "$survivor" 20 "$line"
   expect_none "$DTC_STANDIN_FOLDER/*-0" # all communicators were aborted
@@ -76,7 +76,7 @@ lose() {
 compile $model 2x1:gpipe:1 f32 sgd "$work/data" --target cuda --arch host
 compile $model 1x2:1f1b:4 f32 sgd "$work/pipeline" --target cuda --arch host
 
-# Of a call in mid-run.
+# A call during the run.
 todo='; see why, then start again with --resume$'
 line="error: waited 5 s for (all_reduce over [dp]p of [0-9.]+ [a-zA-Z]+|the send of [0-9.]+ [a-zA-Z]+ to rank 1 \(pp 1, dp 0\)|[0-9.]+ [a-zA-Z]+ from rank 1 \(pp 1, dp 0\))( in stage function [a-zA-Z]+( of micro-batch [0-9])?)?: another rank is lost, hangs, cannot be reached, or needs more than --timeout 5$todo"
 lose killed KILL "$work/data" "^data: rank 0 \(pp 0, dp 0\): $line"

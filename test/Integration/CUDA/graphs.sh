@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Steps and evaluations by graphs, the default, and without. Then waits that are
-# missing while a graph is captured, one at a time on rank 1: each is an error,
-# or was none, for another event ordered the same.
+# Compares steps and evaluations with graphs, the default, and without. Then drops
+# waits during the capture of a graph, one at a time on rank 1. Each must be an error,
+# unless another event orders the same operations.
 #
 # usage: graphs.sh WORKDIR
 
@@ -12,7 +12,7 @@ rm -rf "$work"
 mkdir -p "$work"
 compile $model $plan f32 adam "$work/t" --target cuda --arch host
 
-# steps NAME OPTION...: four, with an evaluation of two batches after each second.
+# steps NAME OPTION...: runs four, with an evaluation of two batches after each second.
 steps() {
   local name=$1
   shift
@@ -21,16 +21,16 @@ steps() {
     --no-shuffle --metrics "$work/$name.metrics" \
     --save-weights "$work/$name.safetensors" "$@"
 }
-# values NAME: what of the metrics is not a time.
+# values NAME: prints the metrics except times.
 values() {
   grep -oE '"(loss|grad_norm|eval_[a-z]*|step)":[^,}]*' "$work/$1.metrics"
 }
-# is_same NAME: whether it trained as `off` did.
+# is_same NAME: checks that it trained like `off`.
 is_same() {
   diff <(values "$1") <(values off) >/dev/null &&
     cmp -s "$work/$1.safetensors" "$work/off.safetensors"
 }
-# launches NAME: of graphs, on each rank.
+# launches NAME: prints the launches of graphs on each rank.
 launches() { awk '$1 == "graph_launch" { print $2 }' "$work/$1.counts"; }
 
 steps off --cuda-graph off
@@ -49,7 +49,7 @@ for number in $(seq $places); do
   if ! DTC_STANDIN_BUG=drop-captured-wait:$number:1 steps $name >"$work/output"; then
     found=$((found + 1))
   elif ! is_same $name; then
-    echo "FAIL: wait $number of the capture is not found and changes the training"
+    echo "FAIL: a dropped wait $number of the capture is not found, but changes the training"
     exit 1
   fi
 done

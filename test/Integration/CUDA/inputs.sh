@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# Three steps of one rank, whose only events are those of its inputs, under
-# several orders of what the streams allow. Then the waits are left out one at a
-# time: each is an error, or changes the training. Only those of the first step
-# find nothing to wait for.
+# Runs three steps of one rank, whose only events are those of its inputs, under
+# several orders that the streams allow. Then drops the waits one at a time. Each must
+# be an error or change the training. Only waits of the first step are harmless.
 #
 # usage: inputs.sh WORKDIR
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Two ranks, started with the variables of each launcher, have the losses that
-# they have under mpirun.
+# Checks that two ranks with the variables of each launcher have the losses of a run
+# under mpirun.
 #
 # usage: launchers.sh WORKDIR
 
@@ -14,7 +14,7 @@ train_on_standins $plan "$work/t" --steps 2 --no-shuffle --metrics "$work/mpirun
 losses() { grep -o '"loss":[^,}]*' "$work/$1"; }
 losses mpirun >/dev/null
 
-# start NAME VARIABLE...: @ stands for the rank.
+# start NAME VARIABLE...: starts the ranks; @ stands for the rank.
 start() {
   local name=$1 ranks=()
   shift
@@ -34,18 +34,18 @@ start() {
 
 start one-node SLURM_JOB_ID=$$ SLURM_STEP_ID=0 SLURM_PROCID=@ SLURM_NTASKS=2 \
   SLURM_LOCALID=@ SLURM_NODEID=0 SLURM_STEP_TASKS_PER_NODE=2
-# The third machine of a step, by what Slurm says of it.
+# The third machine of a step, by Slurm's variables.
 start third-node SLURM_JOB_ID=$$ SLURM_STEP_ID=1 SLURM_PROCID=@ SLURM_NTASKS=2 \
   SLURM_LOCALID=@ SLURM_NODEID=2 "SLURM_STEP_TASKS_PER_NODE=1(x2),2"
 start torchrun RANK=@ WORLD_SIZE=2 LOCAL_RANK=@ LOCAL_WORLD_SIZE=2 \
   TORCHELASTIC_RUN_ID=$$ MASTER_PORT=29500 TORCHELASTIC_RESTART_COUNT=0
 
-# Each rank sees one GPU, which its launcher has chosen.
+# Each rank sees one GPU, chosen by its launcher.
 one_gpu=(SLURM_JOB_ID=$$ SLURM_PROCID=@ SLURM_NTASKS=2 SLURM_LOCALID=@
   SLURM_NODEID=0 SLURM_STEP_TASKS_PER_NODE=2)
 start one-gpu-each "${one_gpu[@]}" SLURM_STEP_ID=3 CUDA_VISIBLE_DEVICES=@
 
-# expect_refused NAME LINE VARIABLE...: the ranks end with this line in all.
+# expect_refused NAME LINE VARIABLE...: checks that the ranks end with exactly this line.
 expect_refused() {
   local name=$1 line=$2
   shift 2
@@ -61,8 +61,8 @@ expect_refused one-for-both "ranks 0 and 1 have the same GPU, stand-in with UUID
 that machine, or give each another one in CUDA_VISIBLE_DEVICES" \
   "${one_gpu[@]}" SLURM_STEP_ID=4 CUDA_VISIBLE_DEVICES=5
 
-# Two machines, by what the launcher says: ranks meet over TCP. Two jobs at one
-# port find each other, and leave its first one to a server of torchrun.
+# Two machines, by the launcher's variables: ranks meet over TCP. Two jobs share one
+# base port, and leave the port itself to a server of torchrun.
 over_tcp=(RANK=@ WORLD_SIZE=2 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 NCCL_HOSTID=@
   MASTER_ADDR=localhost MASTER_PORT=$((20000 + $$ % 10000)))
 start first-job "${over_tcp[@]}" TORCHELASTIC_RUN_ID=first &
@@ -73,7 +73,7 @@ start agent "${over_tcp[@]}" TORCHELASTIC_RUN_ID=$$ TORCHELASTIC_USE_AGENT_STORE
 start slurm "${over_tcp[@]:4}" SLURM_JOB_ID=$$ SLURM_STEP_ID=2 SLURM_PROCID=@ \
   SLURM_NTASKS=2 SLURM_LOCALID=0 SLURM_NODEID=@ "SLURM_STEP_TASKS_PER_NODE=1(x2)"
 
-# expect_alone RANK LINE: this rank comes alone.
+# expect_alone RANK LINE: starts only this rank.
 expect_alone() {
   local log=$work/alone.$1
   if env "${over_tcp[@]//@/$1}" LD_LIBRARY_PATH="$standins" "$work/t" \

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# In 16 bits, programs for GPUs, on stand-ins, have products with epilogues that sum
-# what they read, and attention with masks, or that reads a projection as it
-# lies. Gradients are those of the CPU's kernels, to what 16 bits allow; and where
-# the library does not sum, the same, to what the order of f32 sums allows.
-# Measuring, which computes products several times, changes nothing.
+# Runs GPU programs in 16 bits on stand-ins. They have products with epilogues and with
+# sums of their operands, attention with masks, and attention that reads a projection
+# in place. Gradients must equal those of the CPU's kernels within the precision of 16
+# bits. If the library does not sum, they must be equal up to the order of f32 sums.
+# Measurements, which compute products several times, must not change them.
 #
 # usage: precision=bf16 library-calls.sh MODEL WORKDIR PLAN...     as in CPU/common.sh
 

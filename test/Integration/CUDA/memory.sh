@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# What the runtime allocates on a GPU is what the compiler counts: the program
-# starts on a stand-in with that much memory and 64 KiB for the scratch of
-# kernels, and on none with a byte less than the plan says. Context and NCCL
-# allocate nothing on stand-ins.
+# Checks that the runtime allocates the memory on a GPU that the compiler counts. The
+# program must start on a stand-in with that much memory and 64 KiB for the scratch of
+# kernels, and must not start with a byte less than the plan. Context and NCCL allocate
+# nothing on stand-ins.
 #
 # usage: memory.sh WORKDIR
 
@@ -12,7 +12,7 @@ work=$1 model=toy
 rm -rf "$work"
 mkdir -p "$work"
 
-# field NAME: of the report's first stage.
+# field NAME: prints a field of the report's first stage.
 field() { grep -o "\"$1\":[0-9]*" "$work/report" | head -n 1 | cut -d: -f2; }
 
 # check PLAN COMMUNICATORS

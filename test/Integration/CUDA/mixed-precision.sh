@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# In bf16 and fp16, AdamW losses of programs for GPUs, on stand-ins, are within
-# 1e-2 of PyTorch's in fp32, and norms of the gradient within a tenth.
+# Compares AdamW losses of GPU programs on stand-ins in bf16 and fp16 with PyTorch's in
+# fp32 (within 1e-2), and norms of the gradient (within a tenth).
 #
 # usage: steps=N mixed-precision.sh MODEL WORKDIR PLAN...
 #                                                         PLAN as in CPU/common.sh

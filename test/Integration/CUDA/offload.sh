@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# With --offload, programs on stand-ins have the losses, to the bit, that they
-# have without, go on from checkpoints of those without, and take no more of the
-# GPU's memory than the report says, which is less.
+# Checks programs with --offload on stand-ins. Their losses equal those without
+# --offload to the bit. They resume from checkpoints of programs without it. They take
+# no more GPU memory than the report says, which is less than without it.
 #
 # usage: offload.sh WORKDIR
 
@@ -11,11 +11,11 @@ work=$1 model=gpt2-tiny batch=8
 rm -rf "$work"
 mkdir -p "$work"
 
-# field NAME: of the report's first stage.
+# field NAME: prints a field of the report's first stage.
 field() { grep -o "\"$1\":[0-9]*" "$work/report" | head -n 1 | cut -d: -f2; }
 
-# losses FILE: of steps and evaluations. Norms of other buckets are sums in
-# another order.
+# losses FILE: prints losses of steps and evaluations. It omits norms, because norms of
+# other buckets are sums in another order.
 losses() { grep -o '"step": [0-9]*, "\(eval_\)\?loss": [^,}]*' "$1"; }
 
 # check PLAN OFFLOAD COMMUNICATORS OPTION...            --zero=3alone: only with --offload
@@ -30,7 +30,7 @@ check() {
     --offload "$offload" --report-json "$work/report" "${@//alone/}"
   [ "$(field host)" -gt 0 ]
   [ "$(field peak)" -lt "$without" ]
-  # With the scratch of kernels.
+  # Includes the scratch of kernels.
   bytes=$(grep -ao '"arena_bytes":[0-9]*' "$here/t" | cut -d: -f2 | sort -n | tail -n 1)
   bytes=$((bytes + $(field reserved) - (768 << 20) - communicators * (256 << 20)))
 
@@ -47,15 +47,15 @@ check() {
 }
 
 check 1x1:gpipe:1 state 0
-# Of a tied table, flat parameters add what its two uses give in another order.
+# Flat parameters add the gradients of a tied table's two uses in another order.
 check 1x1:gpipe:2 parameters 0 --zero=3alone --precision bf16 --untie
 check 2x1:gpipe:2 state 2 --zero 1
 check 2x1:gpipe:2 parameters 2 --zero 2 --poison-memory
 check 2x2:1f1b:2 parameters 3 --zero 3
 
-# A machine without that much memory.
+# A machine with too little memory.
 if DTC_STANDIN_PINNED=100000 train_on_standins 1x1:gpipe:1 "$work/1x1:gpipe:1-state/t" --steps 1 >"$work/refused"; then
-  echo "pinned more than there is"
+  echo "pinned more memory than the machine has"
   exit 1
 fi
 grep -q "the machine gives no .* of pinned memory, expected that much for each rank: .*; see what else uses its memory" "$work/refused"

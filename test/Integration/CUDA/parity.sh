@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# Programs for GPUs, on stand-ins, are the training of the CPU's under each
-# plan: losses and gradients of two steps of SGD to 1e-5. The stand-ins do what
-# is on streams in a random order that streams and events allow, and end the
-# program if nothing orders two accesses of one buffer or if ranks disagree on a
-# collective.
+# Checks that GPU programs on stand-ins train like the CPU's under each plan: losses and
+# gradients of two steps of SGD to 1e-5. The stand-ins execute streams in a random
+# order that streams and events allow. They end the program if two accesses of one
+# buffer have no order or if ranks disagree on a collective.
 #
 # usage: parity.sh MODEL WORKDIR PLAN...                PLAN as in CPU/common.sh
 
@@ -14,7 +13,7 @@ steps=(--steps 2 --lr 0.1 --no-shuffle)
 check() {
   compile "$model" "$plan" f32 sgd "$here/gpu" --target cuda --arch host &
   compile "$model" "$plan" f32 sgd "$here/cpu"
-  wait $! # for the other, and whether it failed
+  wait $! # waits for the other and takes its status
   train "$model" "$plan" "$here/cpu" "${steps[@]}" \
     --dump-gradients "$here/cpu.gradients"
   train_on_standins "$plan" "$here/gpu" "${steps[@]}" \

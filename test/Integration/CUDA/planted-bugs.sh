@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Bugs that the stand-ins plant into a step, one at a time on rank 1, at each of
-# the first PLACES of a kind: what they report, or the comparison of parity.sh,
-# must be an error, for FEWEST of them or more. What is not found must have been
-# no bug: another event or stream ordered the same, and gradients and weights
-# have the same bits.
+# The stand-ins plant bugs into a step, one at a time on rank 1, at each of the first
+# PLACES of a kind. The stand-ins or the comparison of parity.sh must report an error
+# for at least FEWEST of them. A change without an error must be harmless: another
+# event or stream orders the same operations, and gradients and weights have the same
+# bits.
 #
 # usage: planted-bugs.sh WORKDIR MODEL PLAN KIND=PLACES,FEWEST...
 
@@ -15,14 +15,14 @@ rm -rf "$work"
 mkdir -p "$work"
 compile $model $plan f32 sgd "$work/t" --target cuda --arch host
 
-# step NAME: one with large updates, so that weights show them.
+# step NAME: runs one with large updates, so that weights show them.
 step() {
   mkdir -p "$work/$1"
   train_on_standins $plan "$work/t" --steps 1 --lr 10 --no-shuffle \
     --dump-gradients "$work/$1" --save-weights "$work/$1/weights.safetensors" \
     >"$work/$1.output"
 }
-# differ FILE NAME: whether parity.sh would say so.
+# differ FILE NAME: succeeds if parity.sh would report a difference.
 differ() {
   ! dtc-compare tensors "$work/$2/$1" "$work/right/$1" --tolerance 1e-5 >/dev/null
 }
@@ -41,7 +41,7 @@ plant() {
       found=$((found + 1))
     elif ! cmp "$work/$name/step-1.safetensors" "$work/right/step-1.safetensors" ||
       ! cmp "$work/$name/weights.safetensors" "$work/right/weights.safetensors"; then
-      echo "FAIL: $kind $number is not found and changes the training"
+      echo "FAIL: $kind $number is not found, but changes the training"
       exit 1
     fi
     rm -rf "${work:?}/$name"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# On stand-ins that refuse one epilogue, one engine or one size of workspace at a
-# time, programs train as before, or end with a line that says what is missing.
+# Runs programs on stand-ins that refuse one epilogue, one engine or one size of
+# workspace at a time. They must train as before, or end with a line that names the
+# missing feature.
 #
 # usage: refusals.sh WORKDIR
 
@@ -10,11 +11,11 @@ work=$1
 rm -rf "$work"
 mkdir -p "$work"
 
-# Three steps: calls are made one by one in the first, and captured in the next.
+# Runs three steps: the first makes calls one by one, the next captures them.
 steps=(--steps 3 --lr 0.1 --no-shuffle --seed 1)
 
-# prepare NAME MODEL [OPTION...]: a program, and what it does when nothing is
-# refused.
+# prepare NAME MODEL [OPTION...]: compiles a program and records its training without
+# refusals.
 prepare() {
   model=$1
   echo "== $model"
@@ -30,7 +31,8 @@ run_on_standin() {
     "${steps[@]}" "$@"
 }
 
-# trains TOLERANCE VARIABLE=VALUE...: as before, on a stand-in with these.
+# trains TOLERANCE VARIABLE=VALUE...: checks that it trains as before on a stand-in with
+# these variables.
 trains() {
   local tolerance=$1
   shift
@@ -59,7 +61,7 @@ ends() {
   grep -q "$line" "$work/t.log" || { cat "$work/t.log"; return 1; }
 }
 
-# Numbers of epilogues in cublasLt.h, each by what follows the product.
+# Numbers of epilogues in cublasLt.h, each by the op after the product.
 note='note: cuBLASLt has no algorithm for a product of [0-9]* x [0-9]* x [0-9]* with an epilogue'
 follows() {
   local name=$1 number=$2 variable
@@ -86,8 +88,8 @@ trains 1e-2 DTC_STANDIN_NO_ENGINE=0123
 ends 'error: cuDNN has no deterministic engine for attention .* the last it refused: .*engine 4 has no plan' \
   DTC_STANDIN_NO_ENGINE=01234
 
-# On sm_100 the library's heuristics give gradients of attention other bits in
-# every run, and do not say so.
+# On sm_100 the library's heuristics choose engines whose gradients of attention have
+# other bits in every run, without a note.
 trains 1e-12 DTC_STANDIN_ARCH=100
 trains 1e-12 DTC_STANDIN_ARCH=100 DTC_STANDIN_CUDNN=92300
 ends 'error: found cuDNN 9.17, expected 9.18 or later, for gradients of attention on sm_100 .* --precision fp32' \

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# As CPU/trace.sh: a trace has every task of the plan once per step and rank, in
-# the order of the schedule, and the report's communication. Steps that are not
-# traced are launched as graphs.
+# Like CPU/trace.sh: checks that a trace has every task of the plan once per step and
+# rank, in the order of the schedule, and the report's communication. Steps without a
+# trace are launched as graphs.
 #
 # usage: [planned=PLAN] trace.sh MODEL WORKDIR PLAN...
 
@@ -16,7 +16,7 @@ check() {
     --steps 5 --trace "$here/trace.json" --trace-steps 2-3 \
     --profile "$here/profile"
   grep -q '^kernel_' "$here/profile"
-  # What looks at the device's results changes none.
+  # Options that read the device's results change none of them.
   train_on_standins "$plan" "$here/t" --steps 2 --metrics "$here/plain.jsonl"
   train_on_standins "$plan" "$here/t" --steps 2 --metrics "$here/found.jsonl" \
     --find-nonfinite

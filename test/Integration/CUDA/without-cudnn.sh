@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Runs a step of a program for GPUs on stand-ins, where cuDNN's file is no
-# library.
+# Runs a step of a GPU program on stand-ins with a cuDNN file that is not a library.
 #
 # usage: without-cudnn.sh WORKDIR PROGRAM
 

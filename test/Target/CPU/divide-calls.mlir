@@ -30,7 +30,7 @@ llvm.func @copy(%x: !llvm.ptr, %y: !llvm.ptr) attributes {dtc.kernel} {
   llvm.return
 }
 
-// What divides nothing stays as it is.
+// A function that divides nothing does not change.
 // CHECK: llvm.func @plain(%{{.*}}: !llvm.ptr) attributes {dtc.kernel}
 llvm.func @plain(%x: !llvm.ptr) attributes {dtc.kernel} {
   llvm.return

@@ -78,7 +78,7 @@ func.func @bias_grad(%x: tensor<64x128xf32>) -> tensor<1x128xf32> attributes {dt
   return %0 : tensor<1x128xf32>
 }
 
-// What does not fill a vector is a vector of its own.
+// The remainder of a row is a narrower vector.
 // CHECK-LABEL: func.func @odd
 // CHECK: vector.load %{{.*}} : memref<13xf32>, vector<8xf32>
 // CHECK: vector.load %{{.*}} : memref<13xf32>, vector<5xf32>
@@ -110,7 +110,7 @@ func.func @table(%x: tensor<2x4xf32>) -> tensor<2x4xf32> attributes {dtc.kernel}
   return %0 : tensor<2x4xf32>
 }
 
-// Where arguments are joined and nothing else is done, four are copied at a time.
+// If a loop only joins arguments, it copies four at a time.
 // CHECK-LABEL: func.func @concat
 // CHECK: scf.for
 // CHECK-COUNT-4: vector.store
@@ -124,7 +124,7 @@ func.func @concat(%a: tensor<1x64xf32>, %b: tensor<1x64xf32>, %c: tensor<1x64xf3
   return %0 : tensor<6x64xf32>
 }
 
-// What is computed on the way shares a loop.
+// Values computed on the way share a loop.
 // CHECK-LABEL: func.func @concat_computed
 // CHECK: scf.for
 // CHECK-COUNT-6: vector.store

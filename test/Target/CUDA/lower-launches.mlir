@@ -16,8 +16,8 @@ module @kernels attributes {gpu.container_module} {
     }
   }
 
-  // The number of the device function, the grid, the addresses of buffers. What
-  // launches do not write is noted.
+  // The number of the device function, the grid, the addresses of buffers. An
+  // attribute marks arguments that launches do not write.
   // CHECK: llvm.func @k(%[[X:.*]]: !llvm.ptr {llvm.readonly}, %[[Y:.*]]: !llvm.ptr, %[[S:.*]]: !llvm.ptr {llvm.readonly}, %[[CONTEXT:.*]]: !llvm.ptr)
   // CHECK-SAME: attributes {dtc.kernel, dtc.scratch = 64 : i64}
   // CHECK: %[[ROOM:.*]] = llvm.alloca

@@ -1,7 +1,7 @@
 // RUN: dtc-opt %s --dtc-merge-launches --canonicalize | FileCheck %s
 
-// Two launches of functions that are alike are one, of the blocks of both: a
-// block chooses buffers and sizes. What is the same for both is not chosen.
+// Two launches of equal functions become one, of the blocks of both: a block
+// chooses buffers and sizes. It does not choose values that both share.
 // CHECK: gpu.func @k_0(%[[RATE:.*]]: memref<1xf32>, %[[X:.*]]: memref<1000xf32>, %[[Y:.*]]: memref<40xf32>) kernel
 // CHECK: %[[BLOCK:.*]] = gpu.block_id x
 // CHECK: %[[FIRST:.*]] = arith.cmpi ult, %[[BLOCK]], %c4
@@ -21,8 +21,7 @@
 // CHECK: gpu.func @k_2
 // CHECK: gpu.func @k_3
 
-// What depends on another launch comes after it, what differs in code is
-// another launch.
+// A dependent launch comes later, and different code is another launch.
 // CHECK-LABEL: func.func @k(
 // CHECK: gpu.launch_func  @device::@k_0 blocks in (%c5, %c1, %c1) threads in (%c256, %c1, %c1)  args(%arg0 : memref<1xf32>, %arg1 : memref<1000xf32>, %arg2 : memref<40xf32>)
 // CHECK-NEXT: gpu.launch_func  @device::@k_3

@@ -42,8 +42,8 @@ module @reduce_max {
 
 // -----
 
-// What is the same along the axes multiplies the sum: the gradients of a mean
-// that is subtracted, and of a bias, are made of one sum of %[[G]].
+// A factor that is the same along the axes multiplies the sum: the gradients of
+// a subtracted mean, and of a bias, use one sum of %[[G]].
 // CHECK-LABEL: module @sum_of_scaled
 // CHECK-NEXT: func.func @step(
 // CHECK-SAME: %[[S:[a-z0-9]+]]: tensor<4xf32> {dtc.frozen
@@ -63,7 +63,7 @@ module @sum_of_scaled {
 
 // -----
 
-// Of 16 bits, the factor takes the type of the sum, which is not rounded.
+// In 16 bits, the factor takes the type of the sum, which is not rounded.
 // CHECK-LABEL: module @sum_of_scaled_bf16
 // CHECK: %[[SUM:.+]] = dtc.reduce_sum %{{.+}} axes [0] : (tensor<2x4xbf16>) -> tensor<1x4xf32>
 // CHECK: %[[S:.+]] = dtc.cast %{{.+}} : (tensor<4xbf16>) -> tensor<4xf32>
