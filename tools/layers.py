@@ -52,16 +52,32 @@ Target         | ABI Support Dialect Options Plan Memory Lowering
 Pipelines      | Dialect Frontend/Interface Options Propagation Strategy Training Parallel Plan Memory Communication Schedule Report Lowering Target
 Driver         | ABI Support Dialect Frontend/Interface Options Training Schedule Report Lowering Target Pipelines
 
-Runtime/Core             | ABI Support ^Runtime/Device ^Runtime/Collectives ^Runtime/Data ^Runtime/Metrics ^Runtime/Training
-Runtime/Device           | ABI Runtime/Core ^Runtime/Collectives
-Runtime/Device/CPU       | ABI Runtime/Core Runtime/Device ^Runtime/Collectives
-Runtime/Device/CUDA      | ABI Runtime/Core Runtime/Device ^Runtime/Collectives/NCCL ^Runtime/Metrics
-Runtime/Collectives      | ABI Support Runtime/Core Runtime/Device/CPU ^Runtime/Metrics
-Runtime/Collectives/NCCL | ABI Runtime/Core Runtime/Device/CUDA Runtime/Collectives
-Runtime/Data             | Support Runtime/Core Runtime/Device
-Runtime/Metrics          | Support Runtime/Core Runtime/Device Runtime/Collectives
-Runtime/Checkpoint       | Runtime/Core Runtime/Device ^Runtime/Training
-Runtime/Training         | ABI Runtime/Core Runtime/Device Runtime/Collectives Runtime/Data Runtime/Metrics Runtime/Checkpoint
+Runtime/Core                   | ABI Support
+Runtime/Device/CPU/Gemm        | 
+Runtime/Program                | ABI Support Runtime/Core
+Runtime/Options                | Runtime/Core Runtime/Program
+Runtime/System                 | Support Runtime/Core
+Runtime/Device                 | ABI Runtime/Core Runtime/Program Runtime/System
+Runtime/Device/CPU/MatMul      | ABI Runtime/Core Runtime/Device/CPU/Gemm Runtime/Options Runtime/System Runtime/Device
+Runtime/Device/CPU/Convolution | ABI Runtime/Core Runtime/Device/CPU/Gemm Runtime/System Runtime/Device/CPU/MatMul
+Runtime/Device/CPU/Narrow      | Runtime/Core Runtime/System Runtime/Device/CPU/MatMul Runtime/Device/CPU/Convolution
+Runtime/Device/CPU/Attention   | Runtime/Core Runtime/Device/CPU/Narrow
+Runtime/Device/CPU             | Runtime/Core Runtime/System Runtime/Device Runtime/Device/CPU/MatMul Runtime/Device/CPU/Narrow Runtime/Device/CPU/Attention
+Runtime/Device/CUDA            | ABI Runtime/Core Runtime/Program Runtime/System Runtime/Device
+Runtime/Calls/CUDA             | Runtime/Core Runtime/Program Runtime/Device Runtime/Device/CUDA
+Runtime/Launch                 | Runtime/Core Runtime/Program Runtime/Options Runtime/System
+Runtime/Collectives            | ABI Support Runtime/Core Runtime/Program Runtime/System Runtime/Device Runtime/Launch
+Runtime/Agreement              | Runtime/Core Runtime/Options Runtime/Collectives
+Runtime/Calls/CPU              | Runtime/Core Runtime/Program Runtime/Device Runtime/Device/CPU/Convolution Runtime/Device/CPU Runtime/Collectives
+Runtime/Checkpoint             | Runtime/Core Runtime/Program Runtime/Options Runtime/System Runtime/Device Runtime/Collectives Runtime/Agreement
+Runtime/Collectives/NCCL       | ABI Runtime/Core Runtime/Program Runtime/System Runtime/Device Runtime/Device/CUDA Runtime/Collectives
+Runtime/Data                   | Support Runtime/Core Runtime/Program Runtime/System Runtime/Device Runtime/Agreement
+Runtime/Metrics                | Support Runtime/Core Runtime/Program Runtime/Options Runtime/System Runtime/Device Runtime/Collectives
+Runtime/Target                 | Runtime/Core Runtime/Options Runtime/System Runtime/Device Runtime/Device/CPU Runtime/Device/CUDA Runtime/Launch Runtime/Collectives Runtime/Agreement Runtime/Collectives/NCCL
+Runtime/CommandLine            | Support Runtime/Core Runtime/Program Runtime/Options Runtime/Device Runtime/Data Runtime/Target
+Runtime/Training               | Runtime/Core Runtime/Program Runtime/Options Runtime/System Runtime/Device Runtime/Launch Runtime/Collectives Runtime/Agreement Runtime/Checkpoint Runtime/Data Runtime/Metrics
+Runtime/Calls                  | ABI Runtime/Core Runtime/Program Runtime/Device Runtime/Collectives Runtime/Metrics Runtime/Training
+Runtime/Main                   | ABI Runtime/Core Runtime/Program Runtime/Options Runtime/System Runtime/Device Runtime/Launch Runtime/Collectives Runtime/Agreement Runtime/Metrics Runtime/Target Runtime/CommandLine Runtime/Training
 """
 
 # Files of a row that are not in lib/ROW or include/dtc/ROW.
