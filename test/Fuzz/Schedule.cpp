@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     llvm::consumeError(schedule.takeError());
     return 0;
   }
-  // What has been read can run.
+  // A schedule without an error can run.
   dtc::StageCost cost{1, 1, 1};
   if (!dtc::simulate(*schedule, {cost, cost}))
     abort();

@@ -179,7 +179,7 @@ def forward(module, sample):
 
 
 def compare_gradients(model, module, dtc, folder):
-    """Of the mean cross-entropy; the rounding of constants to f32 remains."""
+    """Compares gradients of the mean cross-entropy, up to constants rounded to f32."""
     inputs, labels = make_sample(model)
     for name, value in inputs.items():
         np.save(folder / f"{name}.npy", value)

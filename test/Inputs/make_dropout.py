@@ -81,7 +81,7 @@ def export(model, path, **options):
 
 
 def write_evaluation(model, path):
-    """What an evaluation of all samples gives before any step."""
+    """Writes the evaluation of all samples before any step."""
     rows, labels = model.batch(0, len(model.inputs), torch.float64)
     module = copy.deepcopy(model.module).double()
     with torch.no_grad():

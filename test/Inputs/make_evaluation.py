@@ -55,7 +55,7 @@ def make_valid(model, args):
 
 def measure(kind, outputs, labels, loss_of_training=None, ignored=-100,
             is_text=False):
-    """What an evaluation of outputs says, by the names of metrics."""
+    """Returns the evaluation of outputs, by the names of metrics."""
     report = {}
     if kind == "cross-entropy":
         outputs, labels = outputs.flatten(0, -2), labels.flatten().long()
@@ -120,7 +120,7 @@ def train(model, valid, kind, compute_loss=None, ignored=-100, lr=0.1,
 
 
 def evaluate_sizes(model, valid):
-    """Of the first samples: the numbers, and the outputs of up to 17."""
+    """Evaluates the first samples: the numbers, and the outputs of up to 17."""
     module = copy.deepcopy(model.module).double()
     report = {}
     for size in SIZES:

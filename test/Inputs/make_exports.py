@@ -189,7 +189,7 @@ class Folded(nn.Module):
 
 
 class Stateful(nn.Module):
-    """What is lost or changes in training: a buffer that forward averages, alpha
+    """Parts that are lost or change in training: a buffer that forward averages, alpha
     dropout, a norm that is merged with a linear layer, a layer whose input is
     known, numbers that are taken out of a parameter, a divisor's small term."""
 
@@ -252,7 +252,7 @@ class Tokens(nn.Module):
 
 
 class Computed(nn.Module):
-    """What dynamo computes with parameters, and modules that it merges."""
+    """Dynamo's computations with parameters, and modules that it merges."""
 
     def __init__(self, width=16):
         super().__init__()

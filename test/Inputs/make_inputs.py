@@ -57,8 +57,8 @@ def write_data(model, directory):
 
 
 def stored(name, tensor):
-    """Whether a reference tensor is committed in full: of gpt2-tiny only the
-    embeddings, one attention projection, and all vectors, for the size."""
+    """Returns whether a reference tensor is committed in full. For size, gpt2-tiny
+    has only the embeddings, one attention projection, and all vectors."""
     return (tensor.numel() <= 8192 or "transformer.w" in name
             or "transformer.h.2.attn.c_proj" in name)
 

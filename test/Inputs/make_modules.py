@@ -96,7 +96,7 @@ class Bias(nn.Module):
 
 
 class Residual(nn.Module):
-    """What a lookup and a linear layer of it get is one gradient."""
+    """A lookup and a linear layer of it get one gradient."""
 
     def __init__(self):
         super().__init__()

@@ -57,7 +57,7 @@ private:
   std::unique_ptr<llvm::orc::LLJIT> jit;
   llvm::StringMap<int64_t> scratchBytes;
   std::vector<char> scratch;
-  /// Of a GPU.
+  /// The functions of a GPU.
   std::vector<dtc_device_function> deviceFunctions;
   std::vector<LaunchWork> work;
 };

@@ -762,7 +762,7 @@ void Drawing::finish() {
 KernelCase Drawing::draw() {
   addArgument(drawShape(), element);
   using Draw = bool (Drawing::*)();
-  // As often as they stand here.
+  // Each entry has the same probability.
   static constexpr Draw draws[] = {
       &Drawing::drawUnary,      &Drawing::drawUnary,
       &Drawing::drawUnary,      &Drawing::drawBinary,

@@ -29,11 +29,11 @@ struct Traffic {
 
 static constexpr int collective = -1;
 
-/// Of fixed size, for it is written in steps that must not allocate.
+/// The size is fixed, because steps that must not allocate write it.
 static Traffic table[256];
 static int used;
 
-/// Where the data are divided, `elements` are those of one member of many.
+/// If the data are divided, `elements` is the part of one member.
 static void count(const char *call, MPI_Comm communicator, int peer,
                   int elements, MPI_Datatype type, bool isDivided = false) {
   if (!inStep())

@@ -83,7 +83,7 @@ int64_t membersOf(const json &record, const std::string &communicator) {
   return 1;
 }
 
-/// What the report says of a rank. Ranks are numbered row-major over the mesh,
+/// The report's numbers of a rank. Ranks are numbered row-major over the mesh,
 /// and messages go to the rank in the same place of another stage.
 Traffic plannedTraffic(const json &report, int rank, const json &record) {
   auto steps = record.at("steps").get<int64_t>();
@@ -193,7 +193,7 @@ int64_t peakAbove(int64_t baseline, const std::string &path) {
   return peak;
 }
 
-/// What the worst rank of a program needs.
+/// The needs of a program's worst rank.
 struct Needs {
   int64_t peak = 0;        ///< bytes resident above the baseline, as observed
   int64_t planned = 0;     ///< the same, as planned

@@ -32,7 +32,7 @@ struct Event {
   int64_t step, bytes;
 };
 
-/// What happened on one rank.
+/// The events of one rank.
 struct Rank {
   size_t stage = 0;
   std::map<int, std::vector<Event>> rows; ///< in order of time
@@ -128,7 +128,7 @@ Traffic plannedTraffic(const json &stage) {
   return traffic;
 }
 
-/// What the timeline shows of a stage's.
+/// The traffic of a stage in the timeline.
 Traffic drawnTraffic(const json &timeline, size_t stage) {
   Traffic traffic;
   for (const json &event : timeline.at("traceEvents"))

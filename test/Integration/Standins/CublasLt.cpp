@@ -61,8 +61,8 @@ struct Description {
   }
 };
 
-/// What an algorithm takes for granted of its operands' addresses, in bytes.
-/// Of several, the second is the fastest.
+/// An algorithm's required alignment of its operands, in bytes. The second of
+/// several algorithms is the fastest.
 struct Algorithm {
   uint32_t a = 256, b = 256, d = 256;
   uint32_t microseconds = 0; ///< that it takes besides
@@ -92,7 +92,7 @@ struct Product {
 
 } // namespace
 
-/// Of the approximation by tanh, by which the library's manual defines it.
+/// GELU in the approximation by tanh, which the library's manual defines.
 static double gelu(double x) {
   return 0.5 * x *
          (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));

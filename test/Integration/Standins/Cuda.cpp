@@ -45,7 +45,8 @@ static CUresult resultOf(Captured captured) {
   return CUDA_ERROR_UNKNOWN;
 }
 
-/// Of a call that the driver refuses while this thread captures.
+/// Returns the error of a call that the driver refuses during this thread's
+/// capture.
 #define REFUSE_IN_CAPTURE()                                                    \
   if (machine().isCapturing())                                                 \
   return resultOf(machine().invalidate(Captured::unsupported))
@@ -201,7 +202,7 @@ CUresult cuMemFree(CUdeviceptr address) {
   return CUDA_SUCCESS;
 }
 
-/// As much at a time as DTC_STANDIN_PINNED says, if it does.
+/// Allocates at most DTC_STANDIN_PINNED bytes at a time, if it is set.
 CUresult cuMemHostAlloc(void **address, size_t bytes, unsigned) {
   REFUSE_IN_CAPTURE();
   if (const char *most = getenv("DTC_STANDIN_PINNED");

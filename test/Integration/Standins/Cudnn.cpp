@@ -31,7 +31,7 @@ void dtc::standin::refuse(cudnnStatus_t status, const char *pattern, ...) {
   throw Refusal{status, text};
 }
 
-/// What the body does, as a call of the library.
+/// Runs a body as a call of the library.
 template <typename Body> static cudnnStatus_t call(const Body &body) {
   try {
     body();
@@ -48,7 +48,7 @@ template <typename Body> static cudnnStatus_t call(const Body &body) {
 
 using Rules = std::vector<AttributeRule>;
 
-/// Of operations the tensors are required, but for a second operand.
+/// Operations need their tensors, except for a second operand.
 static Rules rulesOf(cudnnBackendDescriptorType_t type) {
   constexpr auto reference = CUDNN_TYPE_BACKEND_DESCRIPTOR;
   auto convolution = [](Attribute alpha, Attribute beta, Attribute windows,

@@ -20,7 +20,7 @@ namespace dtc::standin {
 
 using Attribute = cudnnBackendAttributeName_t;
 
-/// What the library would not do: the text is that of its last error.
+/// An error of the library, with the text of its last error.
 struct Refusal {
   cudnnStatus_t status;
   std::string text;
@@ -28,7 +28,7 @@ struct Refusal {
 [[noreturn, gnu::format(printf, 2, 3)]] void refuse(cudnnStatus_t status,
                                                     const char *pattern, ...);
 
-/// How plans compute, in the order in which heuristics give them.
+/// Kinds of engines, in the order of the heuristics.
 enum class Engine {
   Nondeterministic, ///< other bits in every run
   Greedy,           ///< wants a workspace that nobody has
@@ -94,7 +94,7 @@ struct Descriptor {
 /// Elements in the order of the dimensions, the last one fastest.
 using Elements = std::vector<double>;
 
-/// Of descriptors and of attributes, what may be set.
+/// The valid attributes of descriptors.
 struct AttributeRule {
   Attribute name;
   cudnnBackendAttributeType_t type;

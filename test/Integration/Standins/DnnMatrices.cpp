@@ -1,7 +1,7 @@
 //===- DnnMatrices.cpp - products and sums of the stand-in of cuDNN -------===//
 //
-// On tensors of [batch, heads, rows, columns]. Where one has fewer heads than
-// another, a head of it is that of a group of the other's.
+// Operations on tensors of [batch, heads, rows, columns]. If one has fewer
+// heads than another, its head serves a group of the other's heads.
 //
 //===----------------------------------------------------------------------===//
 

@@ -104,7 +104,7 @@ static void checkConvolution(const Descriptor &operation) {
   }
 }
 
-/// As tensor cores have operands of f32: 10 bits behind the point.
+/// Rounds like tensor cores with operands of f32: 10 bits of fraction.
 static double toTf32(double value) {
   auto narrow = float(value);
   uint32_t bits;
@@ -164,7 +164,7 @@ static cudnnPointwiseMode_t modeOf(const Descriptor &operation) {
       .number<cudnnPointwiseMode_t>(CUDNN_ATTR_POINTWISE_MODE);
 }
 
-/// How many operands a function has; 0 if the stand-in does not have it.
+/// The number of operands of a function; 0 if the stand-in lacks it.
 static int countOperands(cudnnPointwiseMode_t mode) {
   switch (mode) {
   case CUDNN_POINTWISE_IDENTITY:

@@ -128,7 +128,7 @@ void Machine::noteAccess(const Operation &operation, const Access &access) {
   uint64_t begin = toNumber(access.address), end = begin + access.bytes;
   split(begin);
   split(end);
-  // What is not touched yet gets ranges of its own.
+  // Untouched memory gets its own ranges.
   for (uint64_t at = begin; at < end;) {
     auto next = touches.lower_bound(at);
     if (next != touches.end() && next->first == at) {

@@ -31,7 +31,7 @@ struct Access {
   bool writes;
 };
 
-/// How many operations of each stream precede something.
+/// The number of operations of each stream that precede something.
 using Clock = std::map<int, uint64_t>;
 
 struct Operation {
@@ -52,7 +52,7 @@ struct Event {
   std::shared_ptr<int64_t> time;
 };
 
-/// What comes of a call of the driver while a stream is captured.
+/// The result of a call of the driver during the capture of a stream.
 enum class Captured {
   fine,
   unsupported,
@@ -127,7 +127,7 @@ private:
   void check(const Operation &operation);
   void noteAccess(const Operation &operation, const Access &access);
 
-  /// Who touched a range of bytes last.
+  /// The last accesses to a range of bytes.
   struct Touch {
     uint64_t end;
     std::string writer;
@@ -144,14 +144,14 @@ private:
   std::map<uint64_t, Touch> touches;        ///< by begin
   std::map<std::string, uint64_t> counts;   ///< operations, by the name's start
   std::map<std::string, uint64_t> asked;    ///< how often, by kind of bug
-  // Of a capture: streams that have joined it, and what comes before their next
-  // operation.
+  // State of a capture: streams that have joined it, and the predecessors of
+  // their next operation.
   std::unique_ptr<Graph> capture;
   std::map<int, std::vector<size_t>> captured;
   uint64_t captures = 0; ///< how many began
   bool isInvalid = false;
-  /// Of launches of graphs: for each stream that was captured, the one that its
-  /// operations are put on.
+  /// State of graph launches: for each captured stream, the stream that gets
+  /// its operations.
   std::map<int, int> replayed;
 };
 

@@ -60,7 +60,7 @@ private:
   std::string path;
 };
 
-/// What members must agree on.
+/// The values that members must agree on.
 struct Header {
   char kind[24];
   int32_t type, op;
@@ -74,7 +74,7 @@ struct Header {
 
 } // namespace
 
-/// Where boxes are: in memory, unless DTC_STANDIN_FOLDER names another place.
+/// The folder of boxes: in memory, unless DTC_STANDIN_FOLDER names another.
 static std::string folder() {
   const char *own = getenv("DTC_STANDIN_FOLDER");
   return own ? std::string(own) + "/" : "/dev/shm/";
@@ -196,7 +196,7 @@ public:
       memcpy(own.data(), &header, sizeof header);
       memcpy(own.data() + sizeof header, data, bytes);
       comm->box("op", number, comm->rank).put(own);
-      // Whoever shows this one has read the one before the last.
+      // A member that shows this one has read the one before the last.
       if (number >= 2)
         comm->box("op", number - 2, comm->rank).remove();
       isShown = true;
@@ -390,9 +390,9 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm) {
 
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
   comm->isAborted = true;
-  usleep(10000); // what another thread is at
+  usleep(10000); // lets another thread finish its call
   comm->clear(comm->rank);
-  // As NCCL does, which waits for graphs to be destroyed.
+  // Waits for the destruction of graphs, like NCCL.
   while (comm->users.use_count() > 1)
     usleep(1000);
   return ncclSuccess;
