@@ -6,9 +6,8 @@
 
 #include "Exporters/Exporters.h"
 #include "Exporters/Dynamo/AnnotateNodes.h"
-#include "Exporters/Dynamo/Provenance.h"
-#include "Exporters/Dynamo/RestoreParameters.h"
-#include "Exporters/Dynamo/SeparateNames.h"
+#include "Exporters/Dynamo/RecordedTensors.h"
+#include "Exporters/Dynamo/RestoreProgram.h"
 #include "Exporters/GeneratedNames.h"
 #include "Exporters/Paddle/HoistWeights.h"
 #include "Exporters/ShareStatistics.h"
@@ -38,10 +37,10 @@ static void keepOutput(onnx::GraphProto &graph, StringRef wanted) {
 
 /// Restores a file with a record of its tensors, from PyTorch's dynamo
 /// exporter.
-static Error restoreRecorded(Model &model, const Provenance &provenance,
+static Error restoreRecorded(Model &model, const RecordedTensors &tensors,
                              TensorReader &reader) {
   model.restored =
-      restoreParameters(*model.proto->mutable_graph(), provenance, reader);
+      restoreProgram(*model.proto->mutable_graph(), tensors, reader);
   // The record of a file may be wrong, so check the new graph.
   return verifyGraph(model.graph());
 }
@@ -77,20 +76,18 @@ Expected<Model> restoreModel(ModelFile file, StringRef wantedOutput) {
   // Paddle: turn weights into initializers.
   hoistWeights(graph);
 
-  // Dynamo: rename results that have the name of a parameter.
-  if (Error error = separateNames(*model.proto))
-    return std::move(error);
-  Expected<Provenance> provenance = Provenance::read(*model.proto);
-  if (!provenance)
-    return provenance.takeError();
-  model.record = *provenance;
+  // Dynamo: read the record of the model's tensors.
+  Expected<RecordedTensors> tensors = RecordedTensors::read(*model.proto);
+  if (!tensors)
+    return tensors.takeError();
+  model.record = *tensors;
   model.hasPyTorchNames = model.proto->producer_name() == "pytorch";
 
   // All: let batch norms with several uses read the statistics themselves.
   shareStatistics(graph, model.record.isKnown());
 
   if (model.record.isKnown()) {
-    if (Error error = restoreRecorded(model, *provenance, reader))
+    if (Error error = restoreRecorded(model, *tensors, reader))
       return std::move(error);
   } else {
     restoreUnrecorded(model, reader);

@@ -23,6 +23,16 @@ static void addReads(const onnx::GraphProto &graph, StringSet<> &reads) {
 }
 
 GraphEditor::GraphEditor(onnx::GraphProto &graph) : graph(graph) {
+  readGraph();
+}
+
+void GraphEditor::readGraph() {
+  tensors.clear();
+  names.clear();
+  unread.clear();
+  copies.clear();
+  before.clear();
+  after.clear();
   StringSet<> reads = findReads();
   for (onnx::TensorProto &tensor : *graph.mutable_initializer()) {
     tensors[tensor.name()] = &tensor;
@@ -85,6 +95,18 @@ std::string GraphEditor::addIntegers(const Twine &name,
   return unique;
 }
 
+std::string GraphEditor::addNumber(const Twine &name,
+                                   const onnx::TensorProto &like,
+                                   double number) {
+  std::string unique = makeName(name);
+  float single = float(number);
+  StringRef bytes(reinterpret_cast<const char *>(&single), sizeof single);
+  if (like.data_type() == onnx::TensorProto::DOUBLE)
+    bytes = StringRef(reinterpret_cast<const char *>(&number), sizeof number);
+  addTensor(like.data_type(), bytes, unique, {});
+  return unique;
+}
+
 std::string GraphEditor::applyBefore(int index, StringRef op,
                                      ArrayRef<std::string> operands) {
   onnx::NodeProto &added = before[index].emplace_back();
@@ -96,16 +118,26 @@ std::string GraphEditor::applyBefore(int index, StringRef op,
   return added.output(0);
 }
 
-void GraphEditor::insertNodes() {
+std::string GraphEditor::reshapeBefore(int index, const std::string &value,
+                                       ArrayRef<int64_t> dims) {
+  std::string shape =
+      addIntegers(value + "/shape", dims, {int64_t(dims.size())});
+  return applyBefore(index, "Reshape", {value, shape});
+}
+
+std::vector<int> GraphEditor::insertNodes() {
   google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
-  auto append = [&](std::vector<onnx::NodeProto> &list) {
-    for (onnx::NodeProto &node : list)
-      nodes.Add()->Swap(&node);
+  std::vector<int> indices;
+  auto append = [&](onnx::NodeProto &node, int index) {
+    nodes.Add()->Swap(&node);
+    indices.push_back(index);
   };
   for (auto [index, node] : enumerate(*graph.mutable_node())) {
-    append(before[index]);
-    nodes.Add()->Swap(&node);
-    append(after[index]);
+    for (onnx::NodeProto &added : before[index])
+      append(added, -1);
+    append(node, index);
+    for (onnx::NodeProto &added : after[index])
+      append(added, -1);
   }
   graph.mutable_node()->Swap(&nodes);
   StringSet<> needed = unread;
@@ -115,7 +147,8 @@ void GraphEditor::insertNodes() {
     if (needed.contains(tensor.name()))
       kept.Add()->Swap(&tensor);
   graph.mutable_initializer()->Swap(&kept);
-  tensors.clear();
+  readGraph();
+  return indices;
 }
 
 void GraphEditor::renameTensor(StringRef from, StringRef to) {

@@ -47,6 +47,9 @@ public:
   std::string addIntegers(const llvm::Twine &name,
                           llvm::ArrayRef<int64_t> integers,
                           llvm::ArrayRef<int64_t> dims);
+  /// Adds one number in the type of `like`, and returns its name.
+  std::string addNumber(const llvm::Twine &name, const onnx::TensorProto &like,
+                        double number);
   /// Renames an initializer.
   void renameTensor(llvm::StringRef from, llvm::StringRef to);
   /// Returns a name that is not in use, derived from `name`.
@@ -57,11 +60,16 @@ public:
   /// Adds `op(operands)` before node `index`. Returns the name of the result.
   std::string applyBefore(int index, llvm::StringRef op,
                           llvm::ArrayRef<std::string> operands);
+  /// Adds a Reshape to `dims` before node `index`. Returns the name of the
+  /// result.
+  std::string reshapeBefore(int index, const std::string &value,
+                            llvm::ArrayRef<int64_t> dims);
   /// The last node that was added before node `index`.
   onnx::NodeProto &getLastBefore(int index) { return before[index].back(); }
   /// Moves new nodes to their places, and drops initializers that are no longer
-  /// used. Invalidates node indices and pointers to tensors.
-  void insertNodes();
+  /// used. Invalidates node indices and pointers to tensors. Returns the former
+  /// index of each node, or -1 for a new one.
+  std::vector<int> insertNodes();
 
 protected:
   onnx::GraphProto &graph;
@@ -71,6 +79,8 @@ protected:
   llvm::StringSet<> unread;
 
 private:
+  void readGraph();
+
   llvm::StringMap<unsigned> copies;
   std::map<int, std::vector<onnx::NodeProto>> before, after;
 };

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Exporters/LostTraining.h"
-#include "Exporters/Dynamo/FxRoles.h"
+#include "Exporters/Dynamo/CallTable.h"
 #include "File/Nodes.h"
 #include "Support/NameList.h"
 
@@ -40,9 +40,8 @@ std::vector<std::string> findLostTraining(const Model &model,
   for (const auto &[index, node] : enumerate(model.graph().node())) {
     // Before opset 14, more results meant training mode. Of Dynamo's nodes only
     // the call states it.
-    std::optional<FxCall> call = readFxCall(node);
-    bool trains = call && isBatchNorm(*call) && call->texts.size() > 5 &&
-                  call->texts[5] == "True";
+    std::optional<RecordedCall> call = readCall(node);
+    bool trains = call && isBatchNorm(*call) && call->text(5) == "True";
     if (node.op_type() == "BatchNormalization")
       for (int i = 3; i < node.input_size(); ++i)
         statistics.insert(node.input(i));

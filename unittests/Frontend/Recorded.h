@@ -3,8 +3,7 @@
 #ifndef DTC_UNITTESTS_FRONTEND_RECORDED_H
 #define DTC_UNITTESTS_FRONTEND_RECORDED_H
 
-#include "Exporters/Dynamo/RestoreParameters.h"
-#include "Exporters/Dynamo/SeparateNames.h"
+#include "Exporters/Dynamo/RestoreProgram.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include <gtest/gtest.h>
@@ -105,11 +104,10 @@ public:
     entry.set_value(signature);
     model.mutable_graph()->mutable_unknown_fields()->AddLengthDelimited(
         16, entry.SerializeAsString());
-    llvm::cantFail(separateNames(model));
-    Provenance provenance = llvm::cantFail(Provenance::read(model));
+    auto tensors = llvm::cantFail(RecordedTensors::read(model));
     TensorReader reader("");
     RestoredTensors result =
-        restoreParameters(*model.mutable_graph(), provenance, reader);
+        restoreProgram(*model.mutable_graph(), tensors, reader);
     graph = model.graph();
     return result;
   }

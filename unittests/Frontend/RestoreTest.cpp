@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Exporters/Dynamo/FoldedTensor.h"
-#include "Exporters/Dynamo/FxRoles.h"
-#include "Exporters/Dynamo/SourceTerm.h"
+#include "Exporters/Dynamo/CallTable.h"
+#include "Exporters/Dynamo/ParameterView.h"
+#include "Exporters/Dynamo/Term.h"
 #include "Recorded.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -73,7 +73,8 @@ TEST(RestoreTest, ParameterThatADroppedCallMayUseIsAWarning) {
   RestoredTensors restored = model.restore();
   ASSERT_EQ(restored.warnings.size(), 1u);
   EXPECT_TRUE(StringRef(restored.warnings.front())
-                  .starts_with("not in the file and not trained: 'shared'"));
+                  .contains("does not have these parameters, and dtc does not "
+                            "train them: 'shared'"));
 }
 
 /// Nodes that are inserted come from no call, and are asked for none.
@@ -132,7 +133,7 @@ TEST(RestoreTest, TableOfAnIndex) {
   model.node("GatherND", {"val_1", "x"}, "b", "b", "index(%p_w, [None, %x])");
   auto findTable = [&](StringRef value) {
     const onnx::NodeProto &node = *model.nodeOf(value);
-    return findArgument(*readFxCall(node), node, 0);
+    return findArgument(*readCall(node), node, 0);
   };
   EXPECT_EQ(findTable("a"), std::optional<unsigned>(0));
   EXPECT_EQ(findTable("b"), std::nullopt);
@@ -146,7 +147,8 @@ TEST(RestoreTest, InputIsCalledLikeAParameter) {
   model.node("Mul", {"matmul", "x_1"}, "y", "y", "mul(%matmul, %p_x)");
   RestoredTensors result = model.restore();
   ASSERT_EQ(result.warnings.size(), 1U);
-  EXPECT_NE(result.warnings[0].find("saved as 'x_1'"), std::string::npos);
+  EXPECT_NE(result.warnings[0].find("'x' is saved as 'x_1'"),
+            std::string::npos);
   EXPECT_EQ(model.inputs("matmul"), (Names{"x", "w"}));
   EXPECT_EQ(model.inputs("y"), (Names{"matmul", "x_1"}));
   EXPECT_EQ(model.find("x"), nullptr);
@@ -171,7 +173,7 @@ TEST(RestoreTest, ParameterThatOnlyANumberEquals) {
   model.node("Add", {"div", "div"}, "y", "y", "add(%div, %div_1)");
   RestoredTensors result = model.restore();
   ASSERT_EQ(result.warnings.size(), 1u);
-  EXPECT_NE(result.warnings[0].find("not used and not trained: 'p'"),
+  EXPECT_NE(result.warnings[0].find("because nothing uses them: 'p'"),
             std::string::npos);
 }
 
@@ -234,7 +236,7 @@ TEST(RestoreTest, FunctionInsideOfACall) {
   RestoredTensors result = model.restore();
   EXPECT_FALSE(model.find("p"));
   ASSERT_EQ(result.warnings.size(), 1u);
-  EXPECT_NE(result.warnings[0].find("trained in their place"),
+  EXPECT_NE(result.warnings[0].find("dtc trains the results"),
             std::string::npos)
       << result.warnings[0];
 }
@@ -513,21 +515,20 @@ TEST(RestoreTest, ParameterThatWasMovedInTwoWays) {
   EXPECT_EQ(model.inputs("y")[1], "a.weight");
 }
 
-TEST(SourceTermTest, Lines) {
+TEST(TermTest, Lines) {
   auto kind = [](StringRef line, StringRef op) -> int {
-    std::optional<SourceTerm> term = findTerm(line, "w", op);
+    std::optional<Term> term = findTerm(line, "w", op);
     return term ? int(term->kind) : -1;
   };
-  EXPECT_EQ(kind("return x * (1.0 + self.w)", "add"), SourceTerm::AddConstant);
+  EXPECT_EQ(kind("return x * (1.0 + self.w)", "add"), Term::AddConstant);
   EXPECT_EQ(kind("return x * (self.w.to(x.dtype) + 2)", "add"),
-            SourceTerm::AddConstant);
+            Term::AddConstant);
   EXPECT_EQ(kind("return x * (1.0 + self.w * 2)", "add"), -1);
   EXPECT_EQ(kind("return x * (1.0 + self.weight)", "add"), -1);
-  EXPECT_EQ(kind("return self.w.exp() * x", "exp"), SourceTerm::Exp);
-  EXPECT_EQ(kind("return torch.exp(self.w) * x", "exp"), SourceTerm::Exp);
-  EXPECT_EQ(kind("return self.clip.w.exp() * x", "exp"), SourceTerm::Exp);
-  EXPECT_EQ(kind("return x * (self.norms.0.w + 1)", "add"),
-            SourceTerm::AddConstant);
+  EXPECT_EQ(kind("return self.w.exp() * x", "exp"), Term::Exp);
+  EXPECT_EQ(kind("return torch.exp(self.w) * x", "exp"), Term::Exp);
+  EXPECT_EQ(kind("return self.clip.w.exp() * x", "exp"), Term::Exp);
+  EXPECT_EQ(kind("return x * (self.norms.0.w + 1)", "add"), Term::AddConstant);
   EXPECT_EQ(kind("return self.w.v.exp() * x", "exp"), -1);
   EXPECT_EQ(kind("return w.exp() * x", "exp"), -1);
   EXPECT_EQ(kind("return torch.exp(self.w * 2) * x", "exp"), -1);
@@ -535,15 +536,15 @@ TEST(SourceTermTest, Lines) {
             (std::vector<std::string>{"a.weight", "c"}));
 }
 
-std::optional<FoldedTensor> unfoldFloats(Shape shape,
-                                         const std::vector<float> &values,
-                                         StringRef op, int64_t batch) {
+std::optional<ParameterView> viewFloats(Shape shape,
+                                        const std::vector<float> &values,
+                                        StringRef op, int64_t batch) {
   TensorData data;
   data.dtype = DType::F32;
   data.shape = std::move(shape);
   data.bytes = ArrayRef(reinterpret_cast<const char *>(values.data()),
                         values.size() * sizeof(float));
-  return unfold(data, op, batch);
+  return findView(data, op, batch);
 }
 
 /// The second operand of a sum whose first call, a linear layer, is gone: of
@@ -622,29 +623,28 @@ TEST(RestoreTest, RecurrentLayersThatStay) {
   EXPECT_EQ(edited.inputs("y")[1], "val_1");
 }
 
-TEST(FoldedTensorTest, Shapes) {
+TEST(ParameterViewTest, Shapes) {
   // Copies for two samples.
   std::vector<float> token{1, 2, 3, 1, 2, 3};
-  EXPECT_EQ(unfoldFloats({2, 1, 3}, token, "expand", 2)->shape,
-            (Shape{1, 1, 3}));
+  EXPECT_EQ(viewFloats({2, 1, 3}, token, "expand", 2)->shape, (Shape{1, 1, 3}));
   // A vector in four dimensions, with values that repeat.
-  EXPECT_EQ(unfoldFloats({1, 6, 1, 1}, token, "view", 2)->shape, (Shape{6}));
+  EXPECT_EQ(viewFloats({1, 6, 1, 1}, token, "view", 2)->shape, (Shape{6}));
   // Channels that are as many as samples, all equal.
-  EXPECT_EQ(unfoldFloats({2, 1, 1}, {1, 1}, "view", 2)->shape, (Shape{2}));
+  EXPECT_EQ(viewFloats({2, 1, 1}, {1, 1}, "view", 2)->shape, (Shape{2}));
   // Time first: samples came first before.
-  EXPECT_EQ(unfoldFloats({3, 2, 1}, {1, 1, 2, 2, 3, 3}, "transpose", 2)->shape,
+  EXPECT_EQ(viewFloats({3, 2, 1}, {1, 1, 2, 2, 3, 3}, "transpose", 2)->shape,
             (Shape{1, 3, 1}));
   // It is not known which dimensions changed places.
-  EXPECT_FALSE(unfoldFloats({1, 2, 3}, {1, 2, 3, 4, 5, 6}, "transpose", 4));
-  EXPECT_FALSE(unfoldFloats({2}, {1, 2}, "softmax", 2));
+  EXPECT_FALSE(viewFloats({1, 2, 3}, {1, 2, 3, 4, 5, 6}, "transpose", 4));
+  EXPECT_FALSE(viewFloats({2}, {1, 2}, "softmax", 2));
   // A bias for each row.
-  EXPECT_EQ(unfoldFloats({2, 3}, token, "linear", 2)->shape, (Shape{3}));
-  EXPECT_FALSE(unfoldFloats({2, 3}, {1, 2, 3, 1, 2, 4}, "linear", 2));
+  EXPECT_EQ(viewFloats({2, 3}, token, "linear", 2)->shape, (Shape{3}));
+  EXPECT_FALSE(viewFloats({2, 3}, {1, 2, 3, 1, 2, 4}, "linear", 2));
   // Biases of two heads by distance of three tokens.
   std::vector<float> biases{1, 2, 3, 2, 1, 2, 3, 2, 1, //
                             4, 5, 6, 5, 4, 5, 6, 5, 4};
-  std::optional<FoldedTensor> table =
-      unfoldFloats({1, 2, 3, 3}, biases, "unsqueeze", 2);
+  std::optional<ParameterView> table =
+      viewFloats({1, 2, 3, 3}, biases, "unsqueeze", 2);
   EXPECT_EQ(table->shape, (Shape{3, 2}));
   EXPECT_EQ(table->rowDim, 1u);
   EXPECT_EQ(table->indices, (std::vector<int64_t>{0, 1, 2, 1, 0, 1, 2, 1, 0}));

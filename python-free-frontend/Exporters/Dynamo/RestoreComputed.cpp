@@ -1,17 +1,24 @@
 //===- RestoreComputed.cpp - parameters that were computed with -----------===//
 //
-// See RestoreComputed.h.
+// The exporter's optimizer computes calls whose operands are all known, and
+// keeps their result as an initializer: of '1.0 + self.weight' the sum. Where
+// ExplainComputed.cpp finds what was computed, the parameter is there again and
+// the graph computes it; else the result is trained in its place.
+//
+//   Mul(%output, add_12)             %mul_5 = mul(%output, %add_12)
+//
+// becomes, by the line 'output * (1.0 + self.weight)',
+//
+//   %t = Add(norm.weight, 1.0); Mul(%output, %t)
 //
 //===----------------------------------------------------------------------===//
 
-#include "Exporters/Dynamo/RestoreComputed.h"
-#include "Exporters/Dynamo/CallKinds.h"
-#include "Exporters/Dynamo/ComputedTensors.h"
-#include "Support/Fingerprint.h"
+#include "Exporters/Dynamo/CallTable.h"
+#include "Exporters/Dynamo/ComputedTensor.h"
+#include "Exporters/Dynamo/Rules.h"
 #include "Support/NameList.h"
-#include "Support/TensorData.h"
 
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 
@@ -20,267 +27,262 @@ namespace dtc::frontend {
 namespace {
 class ComputedRestorer {
 public:
-  ComputedRestorer(FxGraph &graph, TensorReader &reader,
-                   RestoredTensors &result)
-      : graph(graph), result(result),
-        computed(findComputedTensors(graph, reader, result.transposed)) {}
+  ComputedRestorer(RecordedProgram &program, Findings &findings)
+      : program(program), findings(findings),
+        list(explainComputed(program, findings)) {}
 
   void run();
 
 private:
-  void warn(ArrayRef<std::string> list, StringRef what);
-  void trainInPlace(const Computed &tensor);
-  bool onlyMoves(const Computed &tensor) const;
-  std::string applyTerms(const Computed &tensor, int index, std::string value);
-  void restoreTerms(const Computed &tensor);
-  void restoreFolded(const Computed &tensor);
-  void use(const Computed &tensor, std::pair<int, int> place,
-           StringRef parameter, const Shape &shape);
+  using Use = std::pair<int, int>;
 
-  FxGraph &graph;
-  RestoredTensors &result;
-  ComputedTensors computed;
-  /// What was done, for messages.
-  std::vector<std::string> undone, moved, likelyMoved, perhapsMoved, added,
-      replaced;
+  bool onlyMoves(const ComputedTensor &tensor) const;
+  Finding classify(const ComputedTensor &tensor) const;
+  void trainInPlace(const ComputedTensor &tensor);
+  void restore(const ComputedTensor &tensor);
+  void addParameter(const ComputedTensor &tensor, const std::string &name);
+  std::string applyView(const ComputedTensor &tensor, int index,
+                        std::string value, const Shape &shape);
+  std::string applyTerms(const ComputedTensor &tensor, int index,
+                         std::string value);
+
+  RecordedProgram &program;
+  Findings &findings;
+  std::vector<ComputedTensor> list;
 };
 
 /// "'exp' of 'scale'".
-std::string describe(const Computed &tensor) {
+std::string describe(const ComputedTensor &tensor) {
   std::vector<std::string> names;
-  names.reserve(tensor.candidates.size());
   for (const Origin *candidate : tensor.candidates)
     names.push_back(candidate->name);
-  return "'" + tensor.call + (tensor.origin ? "' of " : "', perhaps of ") +
+  return quote(tensor.call) + (tensor.origin ? " of " : ", perhaps of ") +
          listFirstNames(names);
 }
+} // namespace
 
-static std::string joinFirst(ArrayRef<std::string> list) {
-  constexpr size_t limit = 3;
-  std::string text = join(list.take_front(limit), "; ");
-  if (list.size() > limit)
-    text += "; and " + std::to_string(list.size() - limit) + " more";
-  return text;
-}
-
-void ComputedRestorer::warn(ArrayRef<std::string> list, StringRef what) {
-  if (list.empty())
-    return;
-  result.warnings.push_back("the exporter computed with parameters (" +
-                            joinFirst(list) + "): " + what.str() +
-                            "export with optimize=False");
-}
-
-void ComputedRestorer::trainInPlace(const Computed &tensor) {
-  replaced.push_back(describe(tensor));
+void ComputedRestorer::trainInPlace(const ComputedTensor &tensor) {
+  findings.add(Finding::TrainedInPlace, describe(tensor));
   std::string own = tensor.call;
   if (tensor.stored->name() != own) {
-    own = graph.makeName(own);
-    graph.addTensor(*tensor.stored, own, dimsOf(*tensor.stored));
+    own = program.makeName(own);
+    program.addTensor(*tensor.stored, own, dimsOf(*tensor.stored));
     for (auto [index, operand] : tensor.uses)
-      graph.node(index).set_input(operand, own);
+      program.node(index).set_input(operand, own);
   }
-  result.computed.insert(own);
-}
-
-/// Adds what the exporter computed of a value before a node.
-std::string ComputedRestorer::applyTerms(const Computed &tensor, int index,
-                                         std::string value) {
-  for (const SourceTerm &term : tensor.terms) {
-    SmallVector<std::string> operands = {value};
-    if (term.hasConstant()) {
-      operands.push_back(graph.makeName(tensor.call + "/constant"));
-      float single = term.constant;
-      StringRef bytes(reinterpret_cast<const char *>(&single), sizeof single);
-      if (tensor.data.dtype == DType::F64)
-        bytes = StringRef(reinterpret_cast<const char *>(&term.constant),
-                          sizeof term.constant);
-      graph.addTensor(tensor.stored->data_type(), bytes, operands.back(), {});
-    }
-    value = graph.applyBefore(index, term.getOperator(), operands);
-  }
-  return value;
-}
-
-/// The graph computes what the exporter did of a parameter that the file has.
-void ComputedRestorer::restoreTerms(const Computed &tensor) {
-  const std::string &parameter = tensor.origin->name;
-  undone.push_back(parameter);
-  for (auto [index, operand] : tensor.uses)
-    graph.node(index).set_input(operand, applyTerms(tensor, index, parameter));
+  findings.tensors.computed.insert(own);
 }
 
 /// Whether the exporter says by which steps it computed a tensor of one
 /// parameter, and all of them move elements, or compute what is looked up.
-bool ComputedRestorer::onlyMoves(const Computed &tensor) const {
-  StringRef name = tensor.stored->name();
-  if (!graph.provenance.hasSources(name))
+bool ComputedRestorer::onlyMoves(const ComputedTensor &tensor) const {
+  const std::vector<std::string> *recorded =
+      program.findSteps(tensor.stored->name());
+  if (!recorded)
     return false;
-  SmallVector<StringRef> steps = graph.provenance.findSteps(name);
+  SmallVector<StringRef> steps;
+  for (const std::string &step : *recorded)
+    if (!program.record.find(step))
+      steps.push_back(step);
   steps.push_back(tensor.call);
-  auto has = [&](ArrayRef<StringRef> stems) {
-    return any_of(steps, [&](StringRef step) {
-      return is_contained(stems, getStem(step));
-    });
+  auto has = [&](StringRef op) {
+    return any_of(steps,
+                  [&](StringRef step) { return dropNumber(step) == op; });
   };
-  bool isLookup = has({"embedding", "index", "index_select", "gather"});
+  bool isLookup = any_of(
+      steps, [](StringRef step) { return getKind(step) == CallKind::Lookup; });
   // Distances in buckets, as in T5.
-  bool isBucket = isLookup && has({"where"}) && has({"minimum"});
+  bool isBucket = isLookup && has("where") && has("minimum");
   return isBucket || all_of(steps, [&](StringRef step) {
-           StringRef stem = getStem(step);
-           return stem == "val" || isMove(step) || isCreation(step) ||
-                  (isLookup &&
-                   is_contained({"embedding", "index", "index_select", "gather",
-                                 "add", "sub", "rsub", "cumsum", "clamp", "eq",
-                                 "ne"},
-                                stem));
+           CallKind kind = getKind(step);
+           bool isIndex = is_contained({CallKind::Lookup, CallKind::Compare,
+                                        CallKind::Scale},
+                                       kind) ||
+                          is_contained({"cumsum", "clamp"}, dropNumber(step));
+           return dropNumber(step) == "val" || isMove(step) ||
+                  isCreation(step) || (isLookup && isIndex);
          });
 }
 
-/// Of equal elements, which are copies is not known.
-static bool mayRepeat(const Computed &tensor) {
-  return fingerprint(tensor.data).uniform &&
-         is_contained({"expand", "repeat", "tile"}, getStem(tensor.call));
+/// What a tensor whose parameter is there again is a finding of.
+Finding ComputedRestorer::classify(const ComputedTensor &tensor) const {
+  bool isSure = !tensor.terms.empty() || tensor.isRecorded;
+  if (tensor.addsNumber)
+    return Finding::AddedNumber;
+  if (tensor.isPresent || (isSure && !tensor.isSliced))
+    return Finding::Recomputed;
+  if (!tensor.origin)
+    return Finding::PerhapsMoved;
+  // Of equal elements, which are copies is not known.
+  bool mayRepeat =
+      getKind(tensor.call) == CallKind::Repeat && isUniform(tensor.data);
+  return tensor.isSliced || (onlyMoves(tensor) && !mayRepeat)
+             ? Finding::Moved
+             : Finding::LikelyMoved;
 }
 
-void ComputedRestorer::restoreFolded(const Computed &tensor) {
-  const FoldedTensor &folded = *tensor.folded;
-  const Computed *first = &*find_if(computed.list, [&](const Computed &other) {
-    return &other == &tensor ||
-           (tensor.origin && other.origin == tensor.origin && other.folded);
-  });
+/// Adds what the exporter computed of a value before a node.
+std::string ComputedRestorer::applyTerms(const ComputedTensor &tensor,
+                                         int index, std::string value) {
+  for (const Term &term : tensor.terms) {
+    SmallVector<std::string> operands = {value};
+    if (term.hasConstant())
+      operands.push_back(program.addNumber(tensor.call + "/constant",
+                                           *tensor.stored, term.constant));
+    value = program.applyBefore(index, term.getOperator(), operands);
+  }
+  return value;
+}
+
+/// Adds moves of a parameter of this shape that give the elements of a tensor.
+std::string ComputedRestorer::applyView(const ComputedTensor &tensor, int index,
+                                        std::string value, const Shape &shape) {
+  const ParameterView &view = *tensor.view;
+  auto reshape = [&](const Shape &from, const Shape &to) {
+    if (from != to)
+      value = program.reshapeBefore(index, value, to);
+  };
+  reshape(shape, view.shape);
+  if (view.isTransposed)
+    return program.applyBefore(index, "Transpose", {value});
+  if (view.indices.empty()) {
+    reshape(view.shape, view.unrepeated);
+  } else {
+    Shape places = view.unrepeated;
+    places.erase(places.begin() + view.rowDim);
+    value = program.applyBefore(
+        index, "Gather",
+        {value, program.addIntegers(value + "/rows", view.indices, places)});
+    if (view.rowDim < places.size()) {
+      value = program.applyBefore(index, "Transpose", {value});
+      onnx::AttributeProto &order =
+          *program.getLastBefore(index).add_attribute();
+      order.set_name("perm");
+      order.set_type(onnx::AttributeProto::INTS);
+      for (unsigned dim = 0; dim < view.unrepeated.size(); ++dim)
+        order.add_ints(dim == view.rowDim ? places.size()
+                                          : dim - unsigned(dim > view.rowDim));
+    }
+  }
+  // What broadcasts needs no copies.
+  if (view.unrepeated != tensor.data.shape &&
+      !is_contained({"Add", "Mul", "Sub", "Div"},
+                    program.node(index).op_type()))
+    value = program.applyBefore(
+        index, "Expand",
+        {value, program.addIntegers(value + "/shape", tensor.data.shape,
+                                    {int64_t(tensor.data.shape.size())})});
+  return value;
+}
+
+void ComputedRestorer::addParameter(const ComputedTensor &tensor,
+                                    const std::string &name) {
+  const ParameterView &view = *tensor.view;
+  // The same elements stay where they are.
+  if (tensor.terms.empty() && view.bytes.size() == tensor.data.bytes.size())
+    program.addTensor(*tensor.stored, name, view.shape);
+  else
+    program.addTensor(tensor.stored->data_type(), view.bytes, name, view.shape);
+  if (view.isTransposed)
+    findings.tensors.transposed.insert(name);
+  findings.tensors.computed.insert(name);
+}
+
+void ComputedRestorer::restore(const ComputedTensor &tensor) {
+  // The first of those with the same parameter has its elements.
+  const ComputedTensor &first =
+      *find_if(list, [&](const ComputedTensor &other) {
+        return &other == &tensor ||
+               (tensor.origin && other.origin == tensor.origin && other.view);
+      });
   std::string parameter =
       tensor.origin ? tensor.origin->name : tensor.call + ".weight";
   // Rows in the order in which they occur are not the parameter: whoever loads
   // them should notice.
-  if (tensor.origin && !tensor.isPresent && !first->folded->indices.empty())
+  if (tensor.view && tensor.origin && !tensor.isPresent &&
+      !first.view->indices.empty())
     parameter += ".rows";
-  bool isSure = !tensor.terms.empty() || tensor.isRecorded;
-  if (tensor.addsNumber)
-    added.push_back(describe(tensor));
-  else if (tensor.isPresent || (isSure && !tensor.isSliced))
-    undone.push_back(parameter);
-  if (!tensor.isPresent && first == &tensor) {
-    bool isNote = tensor.isSliced || (onlyMoves(tensor) && !mayRepeat(tensor));
-    if (!isSure || tensor.isSliced)
-      (!tensor.origin ? perhapsMoved
-       : isNote       ? moved
-                      : likelyMoved)
-          .push_back(describe(tensor));
+  Finding finding = tensor.view ? classify(tensor) : Finding::Recomputed;
+  bool isNew = tensor.view && !tensor.isPresent && &first == &tensor;
+  if (finding == Finding::Recomputed)
+    findings.add(finding, quote(parameter));
+  else if (isNew || finding == Finding::AddedNumber)
+    findings.add(finding, describe(tensor));
+  if (isNew) {
     if (!tensor.origin)
-      parameter = graph.makeName(parameter);
-    // The same elements stay where they are.
-    if (tensor.terms.empty() && folded.bytes.size() == tensor.data.bytes.size())
-      graph.addTensor(*tensor.stored, parameter, folded.shape);
-    else
-      graph.addTensor(tensor.stored->data_type(), folded.bytes, parameter,
-                      folded.shape);
-    if (folded.isTransposed)
-      result.transposed.insert(parameter);
-    result.computed.insert(parameter);
+      parameter = program.makeName(parameter);
+    addParameter(tensor, parameter);
   }
-  for (auto place : tensor.uses)
-    use(tensor, place, parameter, first->folded->shape);
-}
-
-/// Makes an operand of a parameter what the exporter computed.
-void ComputedRestorer::use(const Computed &tensor, std::pair<int, int> place,
-                           StringRef parameter, const Shape &shape) {
-  const FoldedTensor &folded = *tensor.folded;
-  int index = place.first;
-  std::string value = parameter.str();
-  auto reshape = [&](const Shape &from, const Shape &to) {
-    if (from != to)
-      value =
-          graph.applyBefore(index, "Reshape",
-                            {value, graph.addIntegers(value + "/shape", to,
-                                                      {int64_t(to.size())})});
-  };
-  reshape(shape, folded.shape);
-  if (folded.isTransposed) {
-    value = graph.applyBefore(index, "Transpose", {value});
-  } else if (!folded.indices.empty()) {
-    Shape places = folded.unrepeated;
-    places.erase(places.begin() + folded.rowDim);
-    value = graph.applyBefore(
-        index, "Gather",
-        {value, graph.addIntegers(value + "/rows", folded.indices, places)});
-    if (folded.rowDim < places.size()) {
-      value = graph.applyBefore(index, "Transpose", {value});
-      onnx::AttributeProto &order = *graph.getLastBefore(index).add_attribute();
-      order.set_name("perm");
-      order.set_type(onnx::AttributeProto::INTS);
-      for (unsigned dim = 0; dim < folded.unrepeated.size(); ++dim)
-        order.add_ints(dim == folded.rowDim
-                           ? places.size()
-                           : dim - unsigned(dim > folded.rowDim));
-    }
-  } else {
-    reshape(folded.shape, folded.unrepeated);
+  for (auto [index, operand] : tensor.uses) {
+    std::string value = parameter;
+    if (tensor.view)
+      value = applyView(tensor, index, value, first.view->shape);
+    program.node(index).set_input(operand, applyTerms(tensor, index, value));
   }
-  // What broadcasts needs no copies.
-  StringRef op = graph.node(index).op_type();
-  bool broadcasts = op == "Add" || op == "Mul" || op == "Sub" || op == "Div";
-  if (!folded.isTransposed && folded.unrepeated != tensor.data.shape &&
-      !broadcasts)
-    value = graph.applyBefore(
-        index, "Expand",
-        {value, graph.addIntegers(value + "/shape", tensor.data.shape,
-                                  {int64_t(tensor.data.shape.size())})});
-  graph.node(index).set_input(place.second, applyTerms(tensor, index, value));
 }
 
 void ComputedRestorer::run() {
-  for (const Computed &tensor : computed.list)
-    if (tensor.folded)
-      restoreFolded(tensor);
-    else if (!tensor.terms.empty())
-      restoreTerms(tensor);
+  for (const ComputedTensor &tensor : list) {
+    if (tensor.view || !tensor.terms.empty())
+      restore(tensor);
     else if (tensor.origin || !tensor.data.shape.empty())
       trainInPlace(tensor);
     else
-      computed.doubtful.push_back("'" + tensor.call + "'"); // or a scale
-  for (const Computed &tensor : computed.list)
+      findings.add(Finding::Doubtful, quote(tensor.call)); // or a scale
     for (const Origin *candidate : tensor.candidates)
-      result.explained.insert(candidate->name);
-  append_range(likelyMoved, computed.equal);
-  warn(likelyMoved,
-       "these are trained, as far as the model needs them, as if it had only "
-       "moved them; to be sure ");
-  for (const Computed &tensor : computed.list)
+      findings.tensors.explained.insert(candidate->name);
     if (tensor.origin)
-      result.attributed.insert(tensor.call);
-  // As the exporter says, such as positions that are looked up: no warning.
-  if (!moved.empty())
-    result.notes.push_back("the exporter moved elements of parameters (" +
-                           joinFirst(moved) +
-                           "): these are trained as far as the model needs "
-                           "them; tools/export.py keeps them as they are");
-  warn(perhapsMoved,
-       "these are trained as if it had only moved one of them; if it computed "
-       "more, that is not what PyTorch does; to be sure ");
-  warn(added,
-       "it added a number that the file does not have, and that is taken "
-       "for 1: if it is another, saved weights differ by it; ");
-  if (!computed.doubtful.empty())
-    result.warnings.push_back(
-        "the exporter computed " +
-        join(ArrayRef(computed.doubtful).take_front(3), ", ") +
-        ", perhaps of parameters, which are not trained through it, or of "
-        "random numbers; in doubt export with optimize=False");
-  warn(replaced, "the results are trained in their place, which is not what "
-                 "PyTorch does; ");
-  if (!undone.empty())
-    result.details.push_back(
-        std::to_string(undone.size()) +
-        (undone.size() == 1 ? " parameter is" : " parameters are") +
-        " computed with again, as the exporter did: " + listFirstNames(undone));
+      findings.attributed.insert(tensor.call);
+  }
 }
-} // namespace
 
-void restoreComputed(FxGraph &graph, TensorReader &reader,
-                     RestoredTensors &result) {
-  ComputedRestorer(graph, reader, result).run();
+/// Whether a call that is gone may have given the elements of a parameter, but
+/// is not the parameter. `isNamed`: another call names it.
+static bool mayEqual(const RecordedProgram &program, StringRef call,
+                     const onnx::TensorProto &parameter, bool isNamed) {
+  StringRef op = dropNumber(call);
+  CallKind kind = getKind(call);
+  // What is moved is the parameter, but for its transpose; constants that are
+  // written as tensors are copied, too.
+  if (kind == CallKind::Permute || kind == CallKind::Triangle ||
+      (isNamed && (op == "clone" || op == "_to_copy")))
+    return true;
+  if (isMove(call) || isCreation(call) || isLayerOrDropout(call))
+    return false;
+  // Arithmetic with numbers gives elements back only if they are equal. The
+  // exporter drops that which changes nothing.
+  if (kind != CallKind::Scale)
+    return true;
+  std::optional<TensorData> data = program.readFloats(&parameter);
+  return data && isUniform(*data);
+}
+
+/// Finds results of calls of which the file has only a parameter that is equal:
+/// of p and 1 - p, of 1/2 both, p.
+static void findEqualResults(const RecordedProgram &program,
+                             Findings &findings) {
+  StringSet<> found;
+  for (int index = 0; index < program.size(); ++index)
+    for (auto [operand, input] : enumerate(program.node(index).input())) {
+      const Origin *own = program.record.find(input);
+      const std::optional<RecordedCall> &call = program.origin(index).call;
+      const onnx::TensorProto *tensor = program.findTensor(input);
+      if (!own || own->kind != Origin::Parameter || !call ||
+          call->names(own->argument) || !isFloatTensor(tensor))
+        continue;
+      std::optional<StringRef> value =
+          findValue(*call, program.node(index), operand);
+      if (value && program.isGone(*value) &&
+          mayEqual(program, *value, *tensor,
+                   program.getNamed().contains(own->argument)) &&
+          found.insert(*value).second)
+        findings.add(Finding::LikelyMoved, quote(*value, "of", own->name));
+    }
+}
+
+void restoreComputed(RecordedProgram &program, Findings &findings) {
+  findEqualResults(program, findings);
+  ComputedRestorer(program, findings).run();
 }
 
 } // namespace dtc::frontend

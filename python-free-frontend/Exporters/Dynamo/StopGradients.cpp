@@ -1,13 +1,17 @@
 //===- StopGradients.cpp - what a model detaches --------------------------===//
 //
-// See StopGradients.h.
+// PyTorch's `detach` is no operator of ONNX. With its optimizer off, dynamo
+// writes an Identity for it; with it on, only the calls name its result:
+//
+//   node:  Mul(tanh, tanh), of %mul = mul(args = (%detach, %tanh))
+//   here:  Mul(dtc.StopGradient(tanh), tanh)
 //
 //===----------------------------------------------------------------------===//
 
-#include "Exporters/Dynamo/StopGradients.h"
-#include "Exporters/Dynamo/FxRoles.h"
-#include "Support/NameList.h"
-#include "Support/TensorData.h"
+#include "Exporters/Dynamo/CallTable.h"
+#include "Exporters/Dynamo/MergedValues.h"
+#include "Exporters/Dynamo/Rules.h"
+#include "File/StopGradientOp.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -23,38 +27,40 @@ static void makeStopGradient(onnx::NodeProto &node) {
 }
 
 namespace {
-class GradientStopper {
+/// Finds which operands of a call are detached.
+class DetachExplainer {
 public:
-  GradientStopper(FxGraph &graph, const RestoredTensors &restored)
-      : graph(graph), restored(restored) {}
+  DetachExplainer(const RecordedProgram &program, const Findings &findings,
+                  ArrayRef<int> nodes)
+      : program(program), findings(findings), nodes(nodes),
+        call(*program.origin(nodes.front()).call) {}
 
-  /// Stops gradients at the nodes that one call became. False if it cannot be
-  /// told which operands are what the call detaches.
-  bool stopCall(ArrayRef<int> nodes);
+  /// Nodes and operands; nothing if it cannot be told which they are.
+  std::optional<SmallVector<std::pair<int, int>>> run();
 
 private:
   bool isDetached(StringRef value) const {
-    return graph.isGone(value) && getStem(value) == "detach";
+    return program.isGone(value) && dropNumber(value) == "detach";
   }
   std::optional<StringRef> findOwnValue(int node, int operand) const;
   bool isDetached(int node, int operand) const;
   bool isConstant(StringRef input) const;
-  void stop(int node, int operand);
 
-  FxGraph &graph;
-  const RestoredTensors &restored;
-  /// What the arguments of the call at hand name, and whether all that the
-  /// graph lacks of it is detached.
+  const RecordedProgram &program;
+  const Findings &findings;
+  ArrayRef<int> nodes;
+  const RecordedCall &call;
+  /// What the arguments name, and whether all that the graph lacks of it is
+  /// detached.
   StringSet<> named;
   bool isOnlyDetached = true;
 };
 } // namespace
 
 /// The value that the call names for this operand and no other.
-std::optional<StringRef> GradientStopper::findOwnValue(int index,
+std::optional<StringRef> DetachExplainer::findOwnValue(int index,
                                                        int operand) const {
-  const onnx::NodeProto &node = graph.node(index);
-  const FxCall &call = *graph.origin(index).call;
+  const onnx::NodeProto &node = program.node(index);
   std::optional<unsigned> argument = findArgument(call, node, operand);
   for (int other = 0; argument && other < node.input_size(); ++other)
     if (other != operand && findArgument(call, node, other) == argument)
@@ -62,120 +68,91 @@ std::optional<StringRef> GradientStopper::findOwnValue(int index,
   return findValue(call, node, operand);
 }
 
-bool GradientStopper::isDetached(int index, int operand) const {
+bool DetachExplainer::isDetached(int index, int operand) const {
   if (std::optional<StringRef> value = findOwnValue(index, operand))
     return isDetached(*value);
   // An operand that the call does not name is the argument that is missing.
-  return isOnlyDetached && !named.contains(graph.node(index).input(operand));
+  return isOnlyDetached && !named.contains(program.node(index).input(operand));
 }
 
 /// Whether an operand is a number or setting, and no parameter.
-bool GradientStopper::isConstant(StringRef input) const {
+bool DetachExplainer::isConstant(StringRef input) const {
   return input.empty() ||
-         (graph.findTensor(input) && !graph.provenance.find(input) &&
-          !restored.computed.contains(input));
+         (program.findTensor(input) && !program.record.find(input) &&
+          !findings.tensors.computed.contains(input));
 }
 
-void GradientStopper::stop(int index, int operand) {
-  onnx::NodeProto &node = graph.node(index);
-  std::string stopped =
-      graph.applyBefore(index, stopGradientOp, {node.input(operand)});
-  makeStopGradient(graph.getLastBefore(index));
-  node.set_input(operand, stopped);
-}
-
-bool GradientStopper::stopCall(ArrayRef<int> nodes) {
-  const FxCall &call = *graph.origin(nodes.front()).call;
-  named.clear();
-  isOnlyDetached = true;
+std::optional<SmallVector<std::pair<int, int>>> DetachExplainer::run() {
   bool detaches = false;
-  for (const auto &argument : call.arguments)
-    for (const std::string &value : argument) {
-      const Origin *tensor = graph.provenance.findArgument(value);
-      detaches |= isDetached(value);
-      isOnlyDetached &= isDetached(value) || tensor || graph.hasValue(value);
-      named.insert(tensor ? tensor->name : value);
-    }
+  for (StringRef value : call.values()) {
+    const Origin *tensor = program.record.findArgument(value);
+    detaches |= isDetached(value);
+    isOnlyDetached &= isDetached(value) || tensor || program.hasValue(value);
+    named.insert(tensor ? StringRef(tensor->name) : value);
+  }
+  SmallVector<std::pair<int, int>> operands;
   if (!detaches)
-    return true;
+    return operands;
   StringSet<> own;
   for (int index : nodes)
-    own.insert(graph.node(index).output().begin(),
-               graph.node(index).output().end());
-  bool isFound = false;
+    own.insert(program.node(index).output().begin(),
+               program.node(index).output().end());
   for (int index : nodes)
-    for (int i = 0; i < graph.node(index).input_size(); ++i) {
-      const std::string &input = graph.node(index).input(i);
-      if (own.contains(input) || !isDetached(index, i))
+    for (auto [operand, input] : enumerate(program.node(index).input())) {
+      if (own.contains(input) || !isDetached(index, operand))
         continue;
-      if (!isConstant(input)) {
-        stop(index, i);
-        isFound = true;
-      } else if (findOwnValue(index, i) &&
-                 isFloatTensor(graph.findTensor(input))) {
-        return false; // a parameter's value when it was exported
-      }
+      if (!isConstant(input))
+        operands.push_back({index, operand});
+      else if (findOwnValue(index, operand) &&
+               isFloatTensor(program.findTensor(input)))
+        return std::nullopt; // a parameter's value when it was exported
     }
-  return isFound;
+  return operands.empty() ? std::nullopt : std::optional(operands);
 }
 
-/// The calls of `detach` that no call names: those that are counted are up to
-/// the last one that is named.
-static std::vector<std::string> findLostDetaches(const FxGraph &graph) {
-  std::set<int64_t> named;
+/// Whether no call names one of the results of `detach`, up to the last that is
+/// named: its reader was merged with an equal call.
+static bool lacksDetach(const RecordedProgram &program) {
+  std::set<int64_t> numbers;
   auto add = [&](StringRef value) {
-    if (getStem(value) == "detach")
-      named.insert(getNumber(value));
+    if (dropNumber(value) == "detach")
+      numbers.insert(getNumber(value));
   };
-  for (const auto &[result, nodes] : graph.findCalls()) {
+  for (const auto &entry : program.getNamed())
+    add(entry.first());
+  for (const auto &[result, nodes] : program.findCalls())
     add(result);
-    for (const auto &argument : graph.origin(nodes.front()).call->arguments)
-      for_each(argument, add);
-  }
-  std::vector<std::string> lost;
-  for (int64_t i = 0; !named.empty() && i < *named.rbegin(); ++i)
-    if (!named.count(i))
-      lost.push_back(makeCallName("detach", i));
-  return lost;
+  return !numbers.empty() && *numbers.rbegin() + 1 > int64_t(numbers.size());
 }
 
-/// What a call detached is lost if the call itself was merged with an equal
-/// one.
-static void warnOfMergedCalls(const FxGraph &graph, RestoredTensors &result) {
-  std::vector<std::string> lost = findLostDetaches(graph), merged;
-  for (int index = 0; index < graph.size(); ++index)
-    for (int i = 0; graph.origin(index).call && !lost.empty() &&
-                    i < graph.node(index).input_size();
-         ++i)
-      if (std::string gone = graph.findMerged(index, i);
-          !gone.empty() && !is_contained(merged, gone))
-        merged.push_back(gone);
-  if (!merged.empty())
-    result.warnings.push_back(
-        "the exporter merged calls that differ at most by what they detach (" +
-        listFirstNames(merged) + "), and the file does not say what read " +
-        listFirstNames(lost) +
-        ": gradients may pass where PyTorch stops them; export with "
-        "optimize=False");
-}
-
-void stopGradients(FxGraph &graph, RestoredTensors &result) {
-  GradientStopper stopper(graph, result);
-  std::vector<std::string> unknown;
-  for (auto &[name, nodes] : graph.findCalls()) {
+void stopGradients(RecordedProgram &program, Findings &findings) {
+  for (auto &[result, nodes] : program.findCalls()) {
     for (int index : nodes)
-      if (graph.origin(index).call->op == "detach" &&
-          graph.node(index).op_type() == "Identity")
-        makeStopGradient(graph.node(index));
-    if (!stopper.stopCall(nodes))
-      unknown.push_back(graph.node(nodes.front()).name());
+      if (program.origin(index).call->op == "detach" &&
+          program.node(index).op_type() == "Identity")
+        makeStopGradient(program.node(index));
+    auto operands = DetachExplainer(program, findings, nodes).run();
+    if (!operands) {
+      findings.add(Finding::UnknownDetach,
+                   quote(program.node(nodes.front()).name()));
+      continue;
+    }
+    for (auto [index, operand] : *operands) {
+      onnx::NodeProto &node = program.node(index);
+      std::string stopped =
+          program.applyBefore(index, stopGradientOp, {node.input(operand)});
+      makeStopGradient(program.getLastBefore(index));
+      node.set_input(operand, stopped);
+    }
   }
-  if (!unknown.empty())
-    result.warnings.push_back(
-        "the model detaches what nodes read (" + listFirstNames(unknown) +
-        "), and the file does not say which operand: gradients do not stop "
-        "there as in PyTorch; export with optimize=False");
-  warnOfMergedCalls(graph, result);
+  if (!lacksDetach(program))
+    return;
+  std::set<std::string> merged;
+  for (int index = 0; index < program.size(); ++index)
+    for (int i = 0; i < program.node(index).input_size(); ++i)
+      if (std::string gone = findMergedCall(program, index, i);
+          !gone.empty() && merged.insert(gone).second)
+        findings.add(Finding::MergedDetach, quote(gone));
 }
 
 } // namespace dtc::frontend
