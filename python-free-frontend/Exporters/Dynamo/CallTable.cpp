@@ -8,6 +8,7 @@
 #include "File/Nodes.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
@@ -15,7 +16,7 @@ namespace dtc::frontend {
 
 namespace {
 struct Row {
-  StringLiteral name;
+  StringLiteral names; ///< of operators that are alike
   CallKind kind;
   /// The nodes that the exporter makes of the call, each with the argument that
   /// its first operand is, its second and so on: "-" for one that is none.
@@ -27,34 +28,24 @@ struct Row {
 
 using Kind = CallKind;
 
-constexpr StringLiteral convolutionNodes = "Conv 012, ConvTranspose 012";
-constexpr StringLiteral batchNormNodes = "BatchNormalization 01234";
-
 constexpr Row table[] = {
     // Layers.
     {"linear", Kind::Layer, "MatMul 01, Gemm 012, Add 22", "", 2},
     {"addmm", Kind::Layer, "Gemm 120, MatMul 12, Add 00", "beta", 0},
-    {"conv1d", Kind::Layer, convolutionNodes, "", 2},
-    {"conv2d", Kind::Layer, convolutionNodes, "", 2},
-    {"conv3d", Kind::Layer, convolutionNodes, "", 2},
-    {"convolution", Kind::Layer, convolutionNodes, "", 2},
-    {"conv_transpose1d", Kind::Layer, convolutionNodes, "", 2},
-    {"conv_transpose2d", Kind::Layer, convolutionNodes, "", 2},
-    {"conv_transpose3d", Kind::Layer, convolutionNodes, "", 2},
-    {"layer_norm", Kind::Layer, "LayerNormalization -23"},
-    {"native_layer_norm", Kind::Layer, "LayerNormalization -23"},
+    {"conv1d conv2d conv3d convolution conv_transpose1d conv_transpose2d "
+     "conv_transpose3d",
+     Kind::Layer, "Conv 012, ConvTranspose 012", "", 2},
+    {"layer_norm native_layer_norm", Kind::Layer, "LayerNormalization -23"},
     {"rms_norm", Kind::Layer, "RMSNormalization -2, Mul 22"},
     {"_fused_rms_norm", Kind::Other, "RMSNormalization -2, Mul 22"},
     {"group_norm", Kind::Other, "GroupNormalization -23, Mul 22, Add 33"},
     {"native_group_norm", Kind::Other,
      "GroupNormalization -12, Mul 11, Add 22"},
     {"instance_norm", Kind::Other, "InstanceNormalization -12"},
-    {"batch_norm", Kind::BatchNorm, batchNormNodes},
-    {"prelu", Kind::Other, "PRelu -1"},
-    {"_prelu_kernel", Kind::Other, "PRelu -1"},
+    {"batch_norm", Kind::BatchNorm, "BatchNormalization 01234"},
+    {"prelu _prelu_kernel", Kind::Other, "PRelu -1"},
     {"scaled_dot_product_attention", Kind::Other, "Add 33"},
-    {"dropout", Kind::Dropout},
-    {"native_dropout", Kind::Dropout},
+    {"dropout native_dropout", Kind::Dropout},
     // Sums and products.
     {"add", Kind::Scale, "Add 01", "alpha"},
     {"sub", Kind::Scale, "Sub 01", "alpha"},
@@ -63,13 +54,9 @@ constexpr Row table[] = {
     {"div", Kind::Scale, "Div 01"},
     {"addcmul", Kind::Other, "Add 00, Mul 11", "value"},
     {"addcdiv", Kind::Other, "", "value"},
-    {"addmv", Kind::Other, "", "beta"},
-    {"addr", Kind::Other, "", "beta"},
-    {"addbmm", Kind::Other, "", "beta"},
-    {"baddbmm", Kind::Other, "", "beta"},
+    {"addmv addr addbmm baddbmm", Kind::Other, "", "beta"},
     {"mm", Kind::Other, "Gemm 01"},
-    {"matmul", Kind::Other, "MatMul 01"},
-    {"bmm", Kind::Other, "MatMul 01"},
+    {"matmul bmm", Kind::Other, "MatMul 01"},
     {"pow", Kind::Other, "Pow 01"},
     {"maximum", Kind::Other, "Max 01"},
     {"minimum", Kind::Other, "Min 01"},
@@ -77,78 +64,36 @@ constexpr Row table[] = {
     {"gt", Kind::Compare, "Greater 01"},
     {"lt", Kind::Compare, "Less 01"},
     {"eq", Kind::Compare, "Equal 01"},
-    {"ne", Kind::Compare},
     {"ge", Kind::Compare, "GreaterOrEqual 01"},
     {"le", Kind::Compare, "LessOrEqual 01"},
+    {"ne", Kind::Compare},
     // Rows of tables.
     {"embedding", Kind::Lookup, "Gather 0"},
-    {"embedding_bag", Kind::Lookup},
     {"index", Kind::Lookup, "Gather 0, GatherND 0"},
-    {"index_select", Kind::Lookup},
-    {"gather", Kind::Lookup},
+    {"embedding_bag index_select gather", Kind::Lookup},
     // Moves.
-    {"alias", Kind::Copy},
-    {"clone", Kind::Copy},
-    {"contiguous", Kind::Copy},
-    {"copy", Kind::Copy},
-    {"detach", Kind::Copy},
-    {"to", Kind::Copy},
-    {"_to_copy", Kind::Copy},
-    {"type_as", Kind::Copy},
-    {"view", Kind::Reshape},
-    {"_unsafe_view", Kind::Reshape},
-    {"reshape", Kind::Reshape},
-    {"flatten", Kind::Reshape},
-    {"unflatten", Kind::Reshape},
-    {"squeeze", Kind::Reshape},
-    {"unsqueeze", Kind::Reshape},
-    {"expand", Kind::Repeat},
-    {"expand_as", Kind::Repeat},
-    {"repeat", Kind::Repeat},
-    {"tile", Kind::Repeat},
-    {"t", Kind::Permute},
-    {"numpy_t", Kind::Permute},
-    {"transpose", Kind::Permute},
-    {"permute", Kind::Permute},
-    {"movedim", Kind::Permute},
-    {"select", Kind::Select},
-    {"slice", Kind::Select},
-    {"narrow", Kind::Select},
-    {"split", Kind::Select},
+    {"alias clone contiguous copy detach to _to_copy type_as", Kind::Copy},
+    {"view _unsafe_view reshape flatten unflatten squeeze unsqueeze",
+     Kind::Reshape},
+    {"expand expand_as repeat tile", Kind::Repeat},
+    {"t numpy_t transpose permute movedim", Kind::Permute},
+    {"select slice narrow split", Kind::Select},
     {"getitem", Kind::Part},
     // Numbers.
-    {"scalar_tensor", Kind::Create},
-    {"full", Kind::Create},
-    {"full_like", Kind::Create},
-    {"fill", Kind::Create},
-    {"arange", Kind::Create},
-    {"eye", Kind::Create},
-    {"linspace", Kind::Create},
-    {"zeros", Kind::Create},
-    {"zeros_like", Kind::Create},
-    {"ones", Kind::Create},
-    {"ones_like", Kind::Create},
-    {"empty", Kind::Create},
-    {"empty_like", Kind::Create},
-    {"empty_permuted", Kind::Create},
-    {"new_full", Kind::Create},
-    {"new_zeros", Kind::Create},
-    {"new_ones", Kind::Create},
-    {"new_empty", Kind::Create},
-    {"lift_fresh", Kind::Create},
-    {"lift_fresh_copy", Kind::Create},
-    {"sym_size_int", Kind::Create},
-    {"tril", Kind::Triangle},
-    {"triu", Kind::Triangle},
-    {"tril_indices", Kind::Create},
-    {"triu_indices", Kind::Create},
+    {"scalar_tensor full full_like fill arange eye linspace zeros zeros_like "
+     "ones ones_like empty empty_like empty_permuted new_full new_zeros "
+     "new_ones new_empty lift_fresh lift_fresh_copy sym_size_int tril_indices "
+     "triu_indices",
+     Kind::Create},
+    {"tril triu", Kind::Triangle},
 };
 
 const Row *findRow(StringRef name) {
   static const auto *rows = [] {
     auto *map = new StringMap<const Row *>;
     for (const Row &row : table)
-      map->try_emplace(row.name, &row);
+      for (StringRef name : split(row.names, ' '))
+        map->try_emplace(name, &row);
     return map;
   }();
   // Calls of decompositions end in their overload.

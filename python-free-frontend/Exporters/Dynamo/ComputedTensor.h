@@ -38,8 +38,6 @@ struct ComputedTensor {
   /// The exporter says that elements were only moved. All of them are there,
   /// unless it is sliced.
   bool isRecorded = false, isSliced = false;
-  /// One of the terms adds a number that is not known.
-  bool addsNumber = false;
 
   bool dependsOn(const Origin *parameter) const;
   /// Whether both were computed of the same elements.

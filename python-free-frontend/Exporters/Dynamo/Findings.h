@@ -26,7 +26,6 @@ enum class Finding {
   LostCopy,
   LikelyMoved,
   PerhapsMoved,
-  AddedNumber,
   Doubtful,
   TrainedInPlace,
   UnknownDetach,

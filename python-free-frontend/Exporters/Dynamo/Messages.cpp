@@ -56,10 +56,6 @@ constexpr Sentence sentences[] = {
      "reshapes of them ({}). dtc trains these, which gives PyTorch's result "
      "only if no arithmetic was involved. Export with optimize=False to be "
      "certain"},
-    {Finding::AddedNumber, Warning,
-     "the exporter added a number to parameters ({}), which the file does not "
-     "have. dtc takes it for 1. If it is another number, saved weights differ "
-     "from PyTorch's by the difference: export with optimize=False"},
     {Finding::Doubtful, Warning,
      "the exporter replaced calls by their results ({}). If these depend on "
      "parameters or on random numbers, the program differs from PyTorch: "

@@ -44,12 +44,6 @@ std::optional<RecordedSteps> readSteps(StringRef call,
       steps.isExpanded = true;
     } else if (op == "slice") {
       steps.isSliced = true;
-    } else if (op == "add") {
-      // A second one may add anything.
-      if (steps.addsNumber)
-        return std::nullopt;
-      steps.addsNumber = true;
-      steps.functions.push_back({Term::AddConstant, 1});
     } else if (isCreation(name)) {
       hasPositions |= !name.starts_with("scalar_tensor");
     } else if (op != "val" && kind != CallKind::Copy) {
@@ -57,16 +51,10 @@ std::optional<RecordedSteps> readSteps(StringRef call,
     }
   }
   // That the last call is a function is all that is known of the order.
-  StringRef last = dropNumber(call);
-  bool isLast = findFunction(last) || last == "add";
-  steps.isOrdered =
-      steps.functions.size() < 2 || (steps.functions.size() == 2 && isLast);
-  // A number other than 1 would change what other functions undo, and a
-  // function may be of positions.
-  bool addsFirst = steps.isOrdered && !steps.functions.empty() &&
-                   steps.functions.front().kind == Term::AddConstant;
-  if (steps.inserted < 0 || (steps.addsNumber && !addsFirst) ||
-      (hasPositions && !steps.functions.empty()))
+  size_t count = steps.functions.size();
+  steps.isOrdered = count < 2 || (count == 2 && findFunction(dropNumber(call)));
+  // A function may be of positions.
+  if (steps.inserted < 0 || (hasPositions && count > 0))
     return std::nullopt;
   return steps;
 }

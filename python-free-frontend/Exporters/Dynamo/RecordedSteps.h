@@ -21,8 +21,6 @@ struct RecordedSteps {
   /// order.
   std::vector<Term> functions;
   bool isOrdered = true;
-  /// One of them adds a number, which is not recorded and taken for 1.
-  bool addsNumber = false;
   /// Dimensions of 1 that were inserted, less those that were removed.
   int inserted = 0;
   bool isSqueezed = false, isExpanded = false;

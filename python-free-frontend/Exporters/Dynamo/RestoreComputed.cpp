@@ -107,8 +107,6 @@ bool ComputedRestorer::onlyMoves(const ComputedTensor &tensor) const {
 /// What a tensor whose parameter is there again is a finding of.
 Finding ComputedRestorer::classify(const ComputedTensor &tensor) const {
   bool isSure = !tensor.terms.empty() || tensor.isRecorded;
-  if (tensor.addsNumber)
-    return Finding::AddedNumber;
   if (tensor.isPresent || (isSure && !tensor.isSliced))
     return Finding::Recomputed;
   if (!tensor.origin)
@@ -206,7 +204,7 @@ void ComputedRestorer::restore(const ComputedTensor &tensor) {
   bool isNew = tensor.view && !tensor.isPresent && &first == &tensor;
   if (finding == Finding::Recomputed)
     findings.add(finding, quote(parameter));
-  else if (isNew || finding == Finding::AddedNumber)
+  else if (isNew)
     findings.add(finding, describe(tensor));
   if (isNew) {
     if (!tensor.origin)
