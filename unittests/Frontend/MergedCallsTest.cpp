@@ -169,6 +169,22 @@ TEST(MergedCallsTest, ModuleThatIsEqualInPart) {
   EXPECT_EQ(model.inputs(last), (Names{"relu_1", "old.2.weight"}));
 }
 
+TEST(MergedCallsTest, CopyThatOneCallReadsTwice) {
+  // The copy has the name of a later call already.
+  Recorded model(
+      {"net.0.weight", "net.2.weight", "old.0.weight", "old.2.weight"});
+  addTwins(model);
+  model.node("Sub", {"linear_1", "linear_1"}, "sub", "sub",
+             "sub(%linear_1, %linear_3)");
+  model.node("Mul", {"relu", "relu"}, "mul", "mul", "mul(%relu_5, %relu_5)");
+  model.node("Add", {"mul", "sub"}, "y", "y", "add(%mul, %sub)");
+  model.restore();
+  std::string copy = model.inputs("mul")[0];
+  EXPECT_NE(copy, "relu");
+  EXPECT_EQ(model.inputs("mul")[1], copy);
+  EXPECT_EQ(model.inputs(model.inputs(copy)[0]), (Names{"x", "old.0.weight"}));
+}
+
 TEST(MergedCallsTest, PartsOfAResult) {
   // Three blocks begin with zeros; the first two parts of each are read.
   for (const std::string scope : {"", "b."}) {

@@ -67,6 +67,8 @@ private:
   StringMap<StringMap<ModuleCopy *>> found;
   /// Whether a call is gone, and of no parameters that are known.
   bool hasUnknown = false;
+  /// What calls name from now on, by node.
+  std::vector<std::pair<int, StringMap<std::string>>> renames;
 };
 
 /// The only other parameter of a module that nothing uses.
@@ -287,7 +289,7 @@ void ModuleSeparator::separateCalls() {
         continue;
       node.set_input(operand, copy);
       if (std::string name = calls->getCallName(value); !name.empty())
-        program.rename(index, {{gone, name}});
+        renames.emplace_back(index, StringMap<std::string>{{gone, name}});
     }
   }
 }
@@ -337,6 +339,8 @@ void ModuleSeparator::run() {
   for (const Origin &tensor : program.record.origins())
     if (hasUnknown && tensor.kind != Origin::Parameter && isUnused(tensor))
       findings.add(Finding::LostCopy, quote(tensor.name));
+  for (const auto &[index, names] : renames)
+    program.rename(index, names);
   program.insertNodes();
 }
 } // namespace
