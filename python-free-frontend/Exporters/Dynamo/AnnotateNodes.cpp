@@ -38,7 +38,7 @@ static void annotate(onnx::NodeProto &node) {
 static void annotateAll(onnx::GraphProto &graph, bool isInBag) {
   for (onnx::NodeProto &node : *graph.mutable_node()) {
     annotate(node);
-    std::optional<FxCall> call = readFxCall(node);
+    std::optional<RecordedCall> call = readCall(node);
     bool isBag = isInBag || (call && call->op == "embedding_bag");
     if (isBag)
       addInt(node, annotation::embeddingBag, 1);
