@@ -1,4 +1,4 @@
-//===- Communication.cpp - what ranks say to each other, as data ----------===//
+//===- Communication.cpp - event lists of ranks and their proof -----------===//
 //
 // See Communication.h.
 //
@@ -90,7 +90,7 @@ std::string dtc::describe(const CommunicationSystem &system,
   return text + llvm::join(names, ", ") + "]";
 }
 
-/// Each rank has a program, which is of its stage.
+/// Checks that each rank has a program, and that it belongs to its stage.
 static MaybeError checkAssignment(const CommunicationSystem &system) {
   int64_t ranks = system.getNumRanks();
   auto fail = [](int32_t program, std::string message) {

@@ -1,7 +1,7 @@
-//===- CommunicationAgents.cpp - who meets whom ---------------------------===//
+//===- CommunicationAgents.cpp - peers and groups of ranks ----------------===//
 //
-// Peers and groups of all ranks, computed once, and the proof that one rank of
-// each class can stand for all of it.
+// Computes the peers and groups of all ranks once, and proves that one rank of
+// each class can stand for the whole class.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +12,7 @@ using namespace dtc;
 
 namespace {
 
-/// Distances of neighbours on each axis.
+/// Distance between neighbours on each axis.
 std::vector<int64_t> getStrides(const CommunicationSystem &system) {
   std::vector<int64_t> strides(system.axes.size());
   int64_t stride = 1;
@@ -40,7 +40,7 @@ Agents dtc::getAllRanks(const CommunicationSystem &system) {
     for (int64_t stage = 0; stage < system.axes[stageAxis].size; ++stage)
       agents.peers[rank].push_back(rank + (stage - own) * strides[stageAxis]);
   }
-  // As the runtime splits ranks: those that differ on the group's axes only.
+  // Split ranks as the runtime does: members differ only on the group's axes.
   for (const std::vector<int32_t> &axes : system.groups) {
     std::map<int64_t, int32_t> byFirst;
     for (int64_t rank = 0; rank < ranks; ++rank) {
@@ -72,10 +72,10 @@ std::optional<Agents> dtc::getRepresentatives(const CommunicationSystem &system,
     if (int32_t &first = agents.ranks[system.programOf[rank]]; first < 0)
       first = rank;
   for (int32_t rank : agents.ranks)
-    if (rank < 0) // nobody runs it
+    if (rank < 0) // no rank runs it
       return std::nullopt;
 
-  // Peers of one class are of one class, and each is the peer of its peer.
+  // The peers of a class form one class, and being a peer is mutual.
   for (int32_t rank : all.ranks) {
     int32_t own = system.programOf[rank];
     std::vector<int32_t> &peers = agents.peers[own];
@@ -90,8 +90,8 @@ std::optional<Agents> dtc::getRepresentatives(const CommunicationSystem &system,
     }
   }
 
-  // Groups with a member of one class have as many members of each class.
-  using Census = std::map<int32_t, int64_t>; // ranks by class
+  // All groups of a class have the same number of members of each class.
+  using Census = std::map<int32_t, int64_t>; // number of ranks by class
   for (size_t group = 0; group < system.groups.size(); ++group) {
     std::vector<Census> censusOf(all.members.size());
     for (int32_t rank : all.ranks)
@@ -103,7 +103,7 @@ std::optional<Agents> dtc::getRepresentatives(const CommunicationSystem &system,
           return std::nullopt;
         expected[member] = &census;
       }
-    // Classes that meet share a communicator.
+    // Classes that share a group share a communicator.
     for (size_t member = 0; member < numClasses; ++member) {
       int32_t first = expected[member]->begin()->first;
       if (first == static_cast<int32_t>(member)) {

@@ -1,9 +1,8 @@
-//===- CommunicationExecution.cpp - all ranks together --------------------===//
+//===- CommunicationExecution.cpp - run all ranks together ----------------===//
 //
-// Runs each agent until it blocks and again when what it waits for has
-// happened. Which one runs first makes no difference: who meets whom follows
-// from the queues alone, so what one agent does never takes from another what
-// it could have done.
+// Runs each agent until it blocks, and resumes it when the transfer that it
+// waits for is done. The order of agents does not change the result: queues
+// alone determine the partners, so no agent can take a partner from another.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,14 +15,14 @@ using namespace dtc;
 
 namespace {
 
-/// An event of a program that others take part in.
+/// An event in which other programs take part.
 struct Step {
   int32_t event;
-  int32_t transfer; ///< that it issues, or that it waits for
+  int32_t transfer; ///< transfer that it issues or waits for
   bool issues, waits;
 };
 
-/// What a program does with others.
+/// The steps of a program that involve others.
 struct Steps {
   std::vector<Step> list;
   std::vector<int32_t> transfers; ///< events, in order
@@ -31,13 +30,13 @@ struct Steps {
   explicit Steps(const CommunicationProgram &program);
 };
 
-/// Operations of one communicator are done one by one.
+/// A communicator runs its operations one at a time.
 struct Communicator {
-  std::vector<int32_t> present; ///< members at whose head the next one is
+  std::vector<int32_t> present; ///< members whose next operation is at the head
 };
 
-/// Each agent has a queue of what it has issued and what is not done. What is
-/// at the head of the queues of all that take part in it is done.
+/// Each agent has a queue of issued transfers that are not done. A transfer
+/// completes when it is at the head of the queues of all its participants.
 class Execution {
 public:
   Execution(const CommunicationSystem &system, const Agents &agents);
@@ -75,13 +74,13 @@ private:
     isQueued[agent] = true;
   }
 
-  /// Whether the step of an agent happened.
+  /// Runs the next step of an agent. Returns false if it blocks.
   bool advance(int32_t agent);
   void arrive(int32_t agent);
   void meetPeer(int32_t agent, const Event &event);
   void meetMembers(int32_t agent, const Event &event);
   void complete(int32_t agent);
-  /// The agent whose progress the head of an agent's queue needs.
+  /// The agent that must progress before the head of an agent's queue can.
   int32_t getBlocker(int32_t agent) const;
   CommunicationError reportEnd(int32_t agent, int32_t blocker) const;
   CommunicationError reportBlocked() const;
@@ -89,11 +88,11 @@ private:
   const CommunicationSystem &system;
   const Agents &agents;
   std::vector<Steps> steps;          ///< by program
-  std::vector<size_t> next;          ///< step of each agent
-  std::vector<int32_t> issued, done; ///< how many transfers of each agent
-  std::deque<int32_t> queue;         ///< agents that may go on
+  std::vector<size_t> next;          ///< next step of each agent
+  std::vector<int32_t> issued, done; ///< number of transfers of each agent
+  std::deque<int32_t> queue;         ///< agents that may continue
   std::vector<char> isQueued;
-  /// Agents whose queues have a new head, and which of their transfers it is.
+  /// Agents with a new queue head, and the index of that transfer.
   std::deque<std::pair<int32_t, int32_t>> arrivals;
   std::vector<Communicator> communicators;
   MaybeError error;
@@ -102,7 +101,7 @@ private:
 } // namespace
 
 Steps::Steps(const CommunicationProgram &program) {
-  std::map<int32_t, int32_t> slots; // transfers
+  std::map<int32_t, int32_t> slots; // index of the transfer in each slot
   for (size_t i = 0; i < program.events.size(); ++i) {
     const Event &event = program.events[i];
     int32_t index = i, transfer = transfers.size();
@@ -134,7 +133,7 @@ void Execution::complete(int32_t agent) {
     arrivals.emplace_back(agent, done[agent]);
 }
 
-/// A message is done when both ends are at the heads of their queues.
+/// Completes a message if it is at the heads of both ends' queues.
 void Execution::meetPeer(int32_t agent, const Event &event) {
   int32_t peer = agents.peers[agent][event.stage];
   if (!hasHead(peer))
@@ -165,7 +164,7 @@ void Execution::meetPeer(int32_t agent, const Event &event) {
   complete(peer);
 }
 
-/// Why two ranks may not meet in these events; empty if they may.
+/// Describes why two events do not match; empty if they do.
 static std::string findDifference(const CommunicationSystem &system,
                                   int32_t program, const Event &a,
                                   int32_t otherProgram, const Event &b) {
@@ -173,11 +172,11 @@ static std::string findDifference(const CommunicationSystem &system,
       a.reduction != b.reduction || a.count != b.count || a.type != b.type)
     return describe(system, a) + " meets " + describe(system, b);
   if (a.inputBlocks != b.inputBlocks || a.outputBlocks != b.outputBlocks)
-    return describe(system, a) + " meets one of other blocks";
+    return describe(system, a) + " meets one with different blocks";
   if (a.permutation != b.permutation)
-    return describe(system, a) + " meets one of another permutation";
+    return describe(system, a) + " meets one with another permutation";
   if ((a.slot < 0) != (b.slot < 0))
-    return "one is done here, the other at a wait";
+    return "one is synchronous, the other ends at a wait";
   if (program == otherProgram)
     return "";
   const CommunicationProgram &own = system.programs[program];
@@ -197,10 +196,10 @@ static std::string findDifference(const CommunicationSystem &system,
   return std::equal(accesses.begin(), accesses.end(), otherAccesses.begin(),
                     otherAccesses.end(), isSame)
              ? ""
-             : "their buffers are not the same";
+             : "their buffers differ";
 }
 
-/// A collective is done when it is at the heads of all members' queues.
+/// Completes a collective if it is at the heads of all members' queues.
 void Execution::meetMembers(int32_t agent, const Event &event) {
   int32_t number = agents.communicators[agent][event.group];
   std::vector<int32_t> &present = communicators[number].present;
@@ -262,7 +261,7 @@ int32_t Execution::getBlocker(int32_t agent) const {
   });
 }
 
-/// `blocker` does nothing more.
+/// Reports that `blocker` makes no further progress.
 CommunicationError Execution::reportEnd(int32_t agent, int32_t blocker) const {
   const Event &event = getEvent(agent, getHead(agent));
   std::string message =
@@ -270,7 +269,7 @@ CommunicationError Execution::reportEnd(int32_t agent, int32_t blocker) const {
           ? "on " + nameRank(agent) + " is never received by " +
                 nameRank(blocker) + ", stage " + std::to_string(event.stage)
           : "never happens: " + nameRank(agent) + " waits here for " +
-                nameRank(blocker) + ", which has come to its end";
+                nameRank(blocker) + ", which has finished";
   CommunicationError found{at(agent, getHead(agent), std::move(message)), {}};
   if (const std::vector<Step> &own = getSteps(blocker).list; !own.empty())
     found.notes.push_back(at(blocker, own.back().event,
@@ -282,7 +281,7 @@ CommunicationError Execution::reportBlocked() const {
   int32_t blocked = 0;
   while (!hasHead(blocked))
     ++blocked;
-  // Follow who waits for whom, until somebody has finished or comes again.
+  // Follow the chain of blocked agents to one that has finished, or to a cycle.
   std::vector<int32_t> chain = {blocked};
   while (true) {
     int32_t blocker = getBlocker(chain.back());

@@ -1,7 +1,7 @@
-//===- CommunicationModel.h - parts of the proof ----------------*- C++ -*-===//
+//===- CommunicationModel.h - parts of the communication proof --*- C++ -*-===//
 //
-// What Communication.cpp puts together: one program alone, then who meets
-// whom, then all of them together.
+// Communication.cpp combines these parts: checks of one program alone, the
+// partners of each rank, and the execution of all ranks together.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,38 +14,38 @@ namespace dtc {
 
 using MaybeError = std::optional<CommunicationError>;
 
-/// "all_reduce sum of 4 x f32 over [dp]".
+/// Describes an event, such as "all_reduce sum of 4 x f32 over [dp]".
 std::string describe(const CommunicationSystem &system, const Event &event);
-/// "4 x f32": what an event moves.
+/// Describes the data that an event moves, such as "4 x f32".
 std::string describeType(const CommunicationSystem &system, const Event &event);
 
 /// Checks one program alone: slots and tags are free when they are taken, sizes
-/// are those of buffers, what is read is there, and nothing touches what is in
-/// flight.
+/// match the buffers, each read finds the expected value, and no event touches
+/// a buffer in flight.
 MaybeError checkProgram(const CommunicationSystem &system, int32_t program);
 
-/// Checks one program alone: everything that starts is waited for.
+/// Checks one program alone: each transfer that starts has a wait.
 MaybeError checkWaits(const CommunicationSystem &system, int32_t program);
 
-/// Those that the execution runs: all ranks, or one of each class.
+/// The ranks that the execution runs: all ranks, or one of each class.
 struct Agents {
-  std::vector<int32_t> ranks;              ///< whom each stands for
-  std::vector<std::vector<int32_t>> peers; ///< of each, by stage
-  /// The communicator of each rank, by group, counted over all groups.
+  std::vector<int32_t> ranks;              ///< rank that each agent stands for
+  std::vector<std::vector<int32_t>> peers; ///< peers of each agent, by stage
+  /// The communicator of each rank, by group, numbered across all groups.
   std::vector<std::vector<int32_t>> communicators;
   std::vector<std::vector<int32_t>> members; ///< of each communicator
 };
 
-/// Each rank is one.
+/// Returns one agent for each rank.
 Agents getAllRanks(const CommunicationSystem &system);
 
-/// One rank of each class, if this follows: every class has a stage of its own,
-/// peers of one class are of one class, and so are, with the same numbers of
-/// ranks, members of the same group.
+/// Returns one agent for each class, or none if the classes are not uniform.
+/// They are if every class has its own stage, the peers of a class form one
+/// class, and all groups have the same number of members of each class.
 std::optional<Agents> getRepresentatives(const CommunicationSystem &system,
                                          const Agents &all);
 
-/// Runs all agents to their ends.
+/// Runs all agents to their end. Returns the first error.
 MaybeError execute(const CommunicationSystem &system, const Agents &agents);
 
 } // namespace dtc

@@ -1,7 +1,7 @@
-//===- CommunicationProgram.cpp - what one rank does alone ----------------===//
+//===- CommunicationProgram.cpp - check one program alone -----------------===//
 //
-// Walks through the events of one program: which slots are taken, which tags
-// and bytes are in flight, what lies in which buffer.
+// Walks through the events of one program and tracks the slots in use, the tags
+// and bytes in flight, and the content of each buffer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@ using namespace dtc;
 
 namespace {
 
-/// Bytes of an element; of a byte if the type is not known.
+/// Bytes per element; 1 if the type is not known.
 int64_t getElementBytes(int8_t dtype) {
   return dtype < 0 ? 1 : sizeOf(static_cast<dtc_dtype>(dtype));
 }
@@ -58,7 +58,7 @@ private:
   MaybeError readContents(int32_t index) const;
   void writeContents(int32_t index);
 
-  /// What lies in a range of a buffer.
+  /// The value in a range of a buffer.
   struct Piece {
     int64_t begin, end;
     int32_t value;
@@ -84,7 +84,7 @@ MaybeError ProgramChecker::checkPeer(int32_t index) const {
                            ", expected one of " + std::to_string(stages));
   if (event.stage == program.stage)
     return fail(index, "names stage " + std::to_string(event.stage) +
-                           ", expected another than its own");
+                           ", expected a stage other than its own");
   return std::nullopt;
 }
 
@@ -115,7 +115,7 @@ MaybeError ProgramChecker::checkSize(int32_t index) const {
   return std::nullopt;
 }
 
-/// Each member gets the input of one member, and each input goes to one.
+/// Checks that a permutation uses the input of each member exactly once.
 MaybeError ProgramChecker::checkPermutation(int32_t index) const {
   const Event &event = at(index);
   if (!isCollective(event.kind) || !getTraits(event.collective).permutes)
@@ -182,12 +182,12 @@ MaybeError ProgramChecker::takeSlot(int32_t index) {
 MaybeError ProgramChecker::checkWait(int32_t index) {
   const Event &event = at(index);
   if (event.slot < 0)
-    return fail(index, "waits for what is not in flight");
+    return fail(index, "waits for a transfer that is not in flight");
   auto taken = slots.find(event.slot);
   if (taken == slots.end())
     return fail(index, "waits for slot " + std::to_string(event.slot) +
-                           ", which nothing has taken");
-  // A wait names the value that it waits for; after lowering, none.
+                           ", which is not in use");
+  // A wait names its value in plans, but not after lowering.
   for (const Access &named : program.getAccesses(event)) {
     bool isMeant = false;
     for (const Access &access : program.getAccesses(at(taken->second)))

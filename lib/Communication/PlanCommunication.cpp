@@ -1,7 +1,7 @@
 //===- PlanCommunication.cpp - event lists of plans -----------------------===//
 //
-// Reads each function once, with numbers for its values, and copies its events
-// for each run of it, with the caller's buffers in the place of its arguments.
+// Reads each function once and numbers its values. For each run of a function,
+// copies its events and replaces its arguments with the caller's buffers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,18 +22,19 @@ static int64_t getLocalElements(Type type) {
 
 namespace {
 
-/// Where a value of a function is: bytes of a buffer of the function, and which
-/// of the values that have been there it is. Views have that of their operand.
+/// Location of a value in a function: bytes of a buffer, and the number of the
+/// value among all values that the buffer has held. A view has the number of
+/// its operand.
 struct Place {
   int32_t buffer = -1, value = -1;
   int64_t offset = 0;
 };
 
-/// What one op of a function does, in the function's own numbers.
+/// The event of one op, in the function's own numbers.
 struct Item {
   Event event;
   SmallVector<Access, 4> accesses;
-  /// The function of a run, and where its arguments and results are.
+  /// The function of a run, and the locations of its arguments and results.
   func::FuncOp callee;
   SmallVector<Place> arguments, results;
 };
@@ -97,7 +98,7 @@ private:
 
 void FunctionReader::define(Operation *op) {
   for (OpResult value : op->getResults()) {
-    std::optional<Alias> alias; // what a run returns, the run says
+    std::optional<Alias> alias; // a run states its results itself
     if (!isa<RunOp>(op))
       alias = getAlias(value);
     if (!alias) {
@@ -136,7 +137,7 @@ int32_t Extraction::getPermutation(ArrayRef<int64_t> sources) {
   return all.size() - 1;
 }
 
-/// Number of a type, of several that of their tuple.
+/// Number of a type, or of a tuple of several types.
 int32_t Extraction::getType(TypeRange list) {
   Type type = list.size() == 1
                   ? list.front()
@@ -196,7 +197,7 @@ void Extraction::describe(CollectiveOpInterface op, Event &event) {
   event.dtype = getElementType(op->getOperand(0).getType()).code;
   event.group = getGroup(op.getAxes());
   event.type = getType(op->getOperandTypes());
-  // Stages have different programs: the number says what they have in common.
+  // Stages run different programs: the number identifies the common value.
   if (auto number = op->getAttrOfType<IntegerAttr>(attr::value))
     event.subject = number.getInt();
   event.slot = slots.get(op);
@@ -210,7 +211,7 @@ const FunctionEvents &Extraction::read(func::FuncOp function) {
   FunctionReader reader(function, events);
   for (Operation &op : function.front()) {
     reader.define(&op);
-    if (!isa<RunOp>(op) && isView(&op)) // touches nothing
+    if (!isa<RunOp>(op) && isView(&op)) // touches no memory
       continue;
     if (op.hasTrait<OpTrait::IsTerminator>()) {
       for (Value value : op.getOperands())
@@ -228,7 +229,7 @@ const FunctionEvents &Extraction::read(func::FuncOp function) {
     } else {
       for (Value operand : op.getOperands())
         item.accesses.push_back(reader.access(operand, /*writes=*/false));
-      if (!isa<SendOp>(op)) // whose result is its operand
+      if (!isa<SendOp>(op)) // a send's result is its operand
         for (Value value : op.getResults())
           item.accesses.push_back(reader.access(value, /*writes=*/true));
     }
@@ -239,8 +240,8 @@ const FunctionEvents &Extraction::read(func::FuncOp function) {
 
 void Extraction::run(const FunctionEvents &function, ArrayRef<Place> arguments,
                      SmallVectorImpl<Place> &results) {
-  // The program's numbers for those of the function. A buffer of the function
-  // may be a part of the caller's.
+  // Map the function's numbers to the program's. A buffer of the function may
+  // be part of one of the caller's.
   std::vector<Place> buffers(function.numBuffers);
   std::vector<int32_t> values(function.numValues, -1);
   auto bind = [&](const Place &own, const Place &outside) {
@@ -290,7 +291,7 @@ void Extraction::addPlan(func::FuncOp plan, int64_t stage) {
   program->stage = stage;
   slots.add(plan->getParentOfType<ModuleOp>());
   const FunctionEvents &events = read(plan);
-  // What a plan begins with is there.
+  // The plan's arguments have content when it begins.
   SmallVector<Place> arguments, results;
   SmallVector<Access> accesses;
   for (BlockArgument argument : plan.getArguments()) {
@@ -304,7 +305,7 @@ void Extraction::addPlan(func::FuncOp plan, int64_t stage) {
   result.sources.push_back(plan);
   program->add(start, accesses);
   run(events, arguments, results);
-  // What it returns is there at its end.
+  // The results must have their content when the plan ends.
   accesses.clear();
   Operation *end = plan.front().getTerminator();
   for (auto [value, place] : llvm::zip_equal(end->getOperands(), results))

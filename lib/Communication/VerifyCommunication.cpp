@@ -1,6 +1,6 @@
 //===- VerifyCommunication.cpp - check that all messages meet -------------===//
 //
-// Takes event lists from plans and leaves the proof to Communication.h.
+// Builds event lists from plans and proves them with Communication.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace dtc;
 
-/// The runtime has so many slots for messages that are in flight.
+/// Checks that messages in flight fit in the runtime's message slots.
 static LogicalResult checkSlots(func::FuncOp plan,
                                 const CommunicationProgram &program,
                                 int64_t microbatches) {
@@ -25,7 +25,8 @@ static LogicalResult checkSlots(func::FuncOp plan,
                              << needed << " messages in flight at once with "
                              << microbatches << " micro-batches, expected at "
                              << "most " << DTC_MAX_MESSAGE_SLOTS;
-  // Those of micro-batches add up; a divisor suits the batch as well.
+  // Slots grow with the number of micro-batches. A divisor of it divides the
+  // batch, too.
   int64_t fewer = microbatches * DTC_MAX_MESSAGE_SLOTS / needed;
   while (fewer > 1 && microbatches % fewer)
     --fewer;
@@ -42,7 +43,7 @@ static LogicalResult verifyProgram(ModuleOp module, const Stages &stages) {
   const CommunicationSystem &system = communication->system;
   for (auto [stage, program] : llvm::zip(stages, system.programs)) {
     func::FuncOp plan = getPlan(stage);
-    // Micro-batches of a round: messages of two rounds do not add up.
+    // Micro-batches of one round: messages of two rounds do not add up.
     int64_t microbatches =
         getMesh(plan)
             ? getMesh(plan).getSize(MeshAttr::timeAxis) / getRounds(plan)

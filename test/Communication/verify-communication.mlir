@@ -167,7 +167,7 @@ module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
     %n = dtc.zero : tensor<f64, #s>
-    // expected-error @below {{never happens: rank 0 waits here for rank 1, which has come to its end}}
+    // expected-error @below {{never happens: rank 0 waits here for rank 1, which has finished}}
     %0 = dtc.all_reduce sum %n over ["pp"] : (tensor<f64, #s>) -> tensor<f64, #r>
     return
   }
@@ -257,7 +257,7 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
 module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
-    // expected-error @below {{waits for what is not in flight}}
+    // expected-error @below {{waits for a transfer that is not in flight}}
     dtc.wait %x : tensor<4xf32, #r>
     return
   }
@@ -294,7 +294,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
     %n = dtc.zero : tensor<f64, #s>
     %0 = dtc.all_reduce sum %n over ["pp"] : (tensor<f64, #s>) -> tensor<f64, #r>
     %m = dtc.zero : tensor<f64, #s>
-    // expected-error @below {{never happens: rank 0 waits here for rank 1, which has come to its end}}
+    // expected-error @below {{never happens: rank 0 waits here for rank 1, which has finished}}
     %1 = dtc.all_reduce sum %m over ["pp"] : (tensor<f64, #s>) -> tensor<f64, #r>
     return
   }
@@ -433,7 +433,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 module @stage1 attributes {dtc.stage = 1 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
     %n = dtc.zero : tensor<f64, #s>
-    // expected-error @below {{on rank 1 meets another collective on rank 0: one is done here, the other at a wait}}
+    // expected-error @below {{on rank 1 meets another collective on rank 0: one is synchronous, the other ends at a wait}}
     %0 = dtc.all_reduce sum %n over ["pp"] : (tensor<f64, #s>) -> tensor<f64, #r>
     return
   }
@@ -453,7 +453,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 }
 module @stage1 attributes {dtc.stage = 1 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
-    // expected-error @below {{never happens: rank 1 waits here for rank 0, which has come to its end}}
+    // expected-error @below {{never happens: rank 1 waits here for rank 0, which has finished}}
     %y = dtc.recv from 0 tag 0 : tensor<4xf32, #r>
     dtc.wait %y : tensor<4xf32, #r>
     return
@@ -469,7 +469,7 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
 module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
-    // expected-error @below {{names stage 0, expected another than its own}}
+    // expected-error @below {{names stage 0, expected a stage other than its own}}
     %s0 = dtc.send %x to 0 tag 0 : tensor<4xf32, #r>
     return
   }
@@ -662,7 +662,7 @@ module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #g>, %d: tensor<4xf32, #g>) {
     %0 = dtc.all_gather %x over ["dp"] dim 0 {dtc.async} : (tensor<4xf32, #g>) -> tensor<4xf32, #r>
-    // expected-error @below {{waits for what is not in flight}}
+    // expected-error @below {{waits for a transfer that is not in flight}}
     dtc.wait %d : tensor<4xf32, #g>
     return
   }
@@ -725,7 +725,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 }
 module @stage1 attributes {dtc.stage = 1 : i64} {
   func.func @plan(%x: tensor<6xf32, #a>) {
-    // expected-error @below {{on rank 1 meets another collective on rank 0: collective_permute of tensor<6xf32, #dtc.layout<#dtc.mesh<pp=3, mb=1>, pp: split(0)>> over [pp] meets one of another permutation}}
+    // expected-error @below {{on rank 1 meets another collective on rank 0: collective_permute of tensor<6xf32, #dtc.layout<#dtc.mesh<pp=3, mb=1>, pp: split(0)>> over [pp] meets one with another permutation}}
     %y = dtc.collective_permute %x over ["pp"] sources [2, 0, 1] : (tensor<6xf32, #a>) -> tensor<6xf32, #a>
     return
   }

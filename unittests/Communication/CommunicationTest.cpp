@@ -101,7 +101,7 @@ TEST(Communication, RanksOfOneStageMayDiffer) {
   // Rank 1 does not reduce.
   system.programs[1].events.clear();
   EXPECT_EQ(verify(system), "never happens: rank 0 waits here for rank 1, "
-                            "which has come to its end");
+                            "which has finished");
 }
 
 TEST(Communication, MembersOfOneStageHaveTheSameBuffers) {
@@ -115,7 +115,7 @@ TEST(Communication, MembersOfOneStageHaveTheSameBuffers) {
       .allReduce(1, -1, 128);
   system.programOf = {0, 1};
   EXPECT_EQ(verify(system), "on rank 1 meets another collective on rank 0: "
-                            "their buffers are not the same");
+                            "their buffers differ");
 }
 
 TEST(Communication, StartedCollectivesAreInOneQueue) {
@@ -177,7 +177,7 @@ TEST(Communication, WhoIsMetDoesNotArriveAgain) {
     finish(build(stage).allReduce(0, 4097, 256).wait(4097), stage);
   finish(build(2), 2);
   EXPECT_EQ(verify(system), "never happens: rank 0 waits here for rank 2, "
-                            "which has come to its end");
+                            "which has finished");
 }
 
 TEST(Communication, SendsAreNotBuffered) {
@@ -289,7 +289,7 @@ TEST(Communication, ThousandsOfRanks) {
   std::vector<Event> &own = system.programs.back().events;
   own.erase(own.end() - 2);
   EXPECT_EQ(verify(system), "never happens: rank 5 waits here for rank 77, "
-                            "which has come to its end");
+                            "which has finished");
 }
 
 } // namespace

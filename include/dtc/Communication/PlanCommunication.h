@@ -1,6 +1,6 @@
 //===- PlanCommunication.h - event lists of plans ---------------*- C++ -*-===//
 //
-// From IR to the plain data of Communication.h.
+// Converts plans in IR to the plain data of Communication.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,26 +12,26 @@
 
 namespace dtc {
 
-/// Event lists and where they come from.
+/// Event lists, and the ops that they come from.
 struct PlanCommunication {
   CommunicationSystem system;
-  /// Ops, by Event::source.
+  /// Ops, indexed by Event::source.
   std::vector<mlir::Operation *> sources;
 };
 
-/// Begins an error on an op.
+/// Starts an error on an op.
 using EmitError =
     llvm::function_ref<mlir::InFlightDiagnostic(mlir::Operation *)>;
 
-/// Fails, with an error on one culprit and notes on the others, unless the
-/// ranks can neither hang nor mix up what they exchange.
+/// Fails if ranks hang or mix up the data that they exchange, with an error on
+/// one op and notes on the others.
 mlir::LogicalResult verify(const PlanCommunication &communication,
                            mlir::ModuleOp module, EmitError emitError);
 
-/// Events of the plans of all stages, those of what they run included. Buffers
-/// are those of SSA values, not of memory: that is verifyMemory's subject. No
-/// ranks if nothing is distributed. Fails if a plan has no body or the mesh
-/// has another number of stages.
+/// Returns the events of all stages' plans, including the functions that plans
+/// run. A buffer stands for an SSA value, not for memory, which verifyMemory
+/// checks. The result has no ranks if nothing is distributed. Fails if a plan
+/// has no body or if the number of stages differs from the mesh's.
 mlir::FailureOr<PlanCommunication> getPlanCommunication(mlir::ModuleOp module,
                                                         const Stages &stages);
 
