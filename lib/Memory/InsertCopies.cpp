@@ -1,8 +1,8 @@
-//===- InsertCopies.cpp - what is overwritten is copied if still needed ---===//
+//===- InsertCopies.cpp - copy values before they are overwritten ---------===//
 //
-// An op may overwrite an operand whose memory others still need under another
-// name: two parameters whose gradients are one value up to a reshape are
-// reduced twice. The old value is copied first.
+// An op may overwrite an operand whose memory is still needed under another
+// name. For example, two parameters whose gradients are one value up to a
+// reshape are reduced twice. This pass copies the old value first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,15 +20,15 @@ using namespace dtc;
 
 namespace {
 
-/// Uses of one value that are to read a copy of it.
+/// Uses of a value that must read a copy of it.
 struct Conflict {
   Value value;
   SmallVector<OpOperand *> uses;
 };
 
-/// Who is the last to read a value in a buffer that an op overwrites.
+/// The last readers of the values in a buffer that an op overwrites.
 struct Readers {
-  size_t numValues = 0; ///< that have been looked at
+  size_t numValues = 0; ///< values already examined
   Operation *last = nullptr;
 };
 
@@ -45,7 +45,7 @@ private:
 
 } // namespace
 
-/// The first value that needs a copy before an op makes the result.
+/// The first value that needs a copy before an op writes the result.
 std::optional<Conflict> Finder::find(OpResult result) {
   std::optional<unsigned> number = classes.getUpdatedOperand(result);
   if (!number)
@@ -56,7 +56,7 @@ std::optional<Conflict> Finder::find(OpResult result) {
   if (root.getDefiningOp<ConstantOp>())
     return Conflict{overwritten.get(), {&overwritten}};
 
-  // Values that the op does not make itself, as it may overwrite two.
+  // Skip values that the op makes itself: it may overwrite two operands.
   ArrayRef<Value> members = classes.getMembers(root);
   Readers &readers = readersOf[root];
   for (; members[readers.numValues].getDefiningOp() != op; ++readers.numValues)
@@ -83,7 +83,7 @@ std::optional<Conflict> Finder::find(OpResult result) {
   return std::nullopt;
 }
 
-/// Solves the first conflict, if there is one.
+/// Resolves the first conflict. Returns whether there was one.
 static bool insertCopy(Block &block) {
   Finder finder(block);
   for (Operation &op : block)
@@ -99,7 +99,7 @@ static bool insertCopy(Block &block) {
   return false;
 }
 
-/// Whether there was a conflict.
+/// Resolves all conflicts. Returns whether there was one.
 static bool insertCopies(func::FuncOp function) {
   bool changed = false;
   while (!function.isExternal() && insertCopy(function.front()))

@@ -1,6 +1,6 @@
-//===- MemoryPlan.cpp - where values live ---------------------------------===//
+//===- MemoryPlan.cpp - memory of values ----------------------------------===//
 //
-// Lookups that PlanMemory and the passes after it share.
+// Lookups that PlanMemory and later passes share.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +13,7 @@ using namespace dtc;
 
 MemoryHomes::MemoryHomes(func::FuncOp function, const AliasClasses &classes)
     : isPlan(function.getName() == planName), classes(classes) {
-  // A slice that is returned is copied: the caller has no room for the rest.
+  // A returned slice is copied: the caller has no room for the whole buffer.
   for (OpOperand &returned : function.front().getTerminator()->getOpOperands())
     if (Value root = classes.getRoot(returned.get());
         getLocalBytes(returned.get().getType()) ==
@@ -133,7 +133,7 @@ int64_t dtc::getFrameBytes(RunOp run) {
 
 namespace {
 
-/// What collectives of a function want to be adjacent.
+/// The adjacency constraints of a function's collectives.
 struct Callee {
   AliasClasses classes;
   MemoryHomes homes;
@@ -146,12 +146,12 @@ struct Callee {
         inFlight(getInFlight(function, classes)) {}
 };
 
-/// A function is run for each micro-batch, and looked at once.
+/// Analyses of functions: each is run many times and analysed once.
 using Callees = llvm::DenseMap<Attribute, std::unique_ptr<Callee>>;
 
 } // namespace
 
-/// The same buffers, seen from the caller.
+/// Maps roots of the callee to the caller's buffers.
 static SmallVector<Value> getCallersRoots(RunOp run, const MemoryHomes &inside,
                                           ArrayRef<Value> roots,
                                           const AliasClasses &classes) {
@@ -206,7 +206,7 @@ FailureOr<InFlight> dtc::getInFlight(func::FuncOp function,
                                      const AliasClasses &classes) {
   InFlight result;
   Callees callees;
-  // The wait of a send names the buffer.
+  // The wait of a send names its buffer.
   auto end = [&](Operation *op, Value awaited) {
     Value root = classes.getRoot(awaited);
     auto it = llvm::find_if(result.left, [&](const InFlight::Left &left) {
@@ -223,7 +223,7 @@ FailureOr<InFlight> dtc::getInFlight(func::FuncOp function,
   for (Operation &op : function.front()) {
     if (auto wait = dyn_cast<WaitOp>(op)) {
       end(wait, wait.getX());
-    } else if (isStart(&op) && !isa<SendOp>(op)) { // which makes nothing
+    } else if (isStart(&op) && !isa<SendOp>(op)) { // a send makes no value
       InFlight::Left &left = result.left.emplace_back();
       for (Value value : op.getResults())
         left.made.push_back(classes.getRoot(value));

@@ -1,6 +1,6 @@
 //===- MemoryPlanner.cpp - from lifetimes to offsets ----------------------===//
 //
-// Greedy by size with best fit (Pisarchyk and Lee, arXiv 2001.03288): near
+// Greedy by size with best fit (Pisarchyk and Lee, arXiv 2001.03288): close to
 // the lower bound for neural networks, and simple.
 //
 //===----------------------------------------------------------------------===//
@@ -31,12 +31,12 @@ struct Item {
   }
 };
 
-/// What is taken of the memory: ranges in order, of which no two touch.
+/// Disjoint ranges of taken memory, in order.
 class TakenRanges {
 public:
   void add(int64_t begin, int64_t end);
-  /// The start of the smallest gap that fits, the first of them; the end of all
-  /// if there is none.
+  /// The start of the smallest gap that fits, the first one on a tie; the end
+  /// of all ranges if no gap fits.
   int64_t findGap(int64_t bytes) const;
 
 private:
@@ -46,29 +46,29 @@ private:
   llvm::SmallVector<Range, 4> ranges;
 };
 
-/// For each lifetime of items that have no place yet, what others that live
-/// with it have taken. Many items have one lifetime, such as the activations of
-/// a micro-batch, and little is free between what is taken: work grows with the
-/// lifetimes that live together, not with the items.
+/// For each lifetime of unplaced items, the ranges that overlapping items have
+/// taken. Many items share one lifetime, such as the activations of a
+/// micro-batch, and few gaps are free. So the work grows with the number of
+/// overlapping lifetimes, not with the number of items.
 class Lifetimes {
 public:
   explicit Lifetimes(llvm::ArrayRef<Item> items);
-  /// The ranges that an item, which is placed next, must not touch.
+  /// The ranges that the next item must not touch.
   const TakenRanges &getTaken(const Item &item);
-  /// An item has its place now.
+  /// Records the placement of an item.
   void take(const Item &item) { take(item, 0, all.size()); }
 
 private:
   struct Lifetime {
     int64_t begin, end;
-    int64_t latestEnd; ///< of those in the half that this one is the middle of
+    int64_t latestEnd; ///< of all in the half with this in the middle
     TakenRanges taken;
     unsigned waiting; ///< items without a place
   };
   int64_t setLatestEnds(size_t first, size_t last);
   void take(const Item &item, size_t first, size_t last);
 
-  std::vector<Lifetime> all; ///< by begin, then end; a search tree of halves
+  std::vector<Lifetime> all; ///< by begin, then end; a binary search tree
 };
 
 } // namespace
@@ -146,9 +146,8 @@ void Lifetimes::take(const Item &item, size_t first, size_t last) {
   take(item, middle + 1, last);
 }
 
-/// Makes items that live with the same others have one lifetime: what begins
-/// after the same ends begins at one time, and what ends before the same begins
-/// ends at one time.
+/// Gives items that overlap the same other items one lifetime. Begins with no
+/// end between them become one time, and so do ends with no begin between them.
 static void alignLifetimes(std::vector<Item> &items) {
   std::vector<int64_t> times;
   times.reserve(items.size());

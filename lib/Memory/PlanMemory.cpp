@@ -1,8 +1,9 @@
-//===- PlanMemory.cpp - give every buffer a static offset -----------------===//
+//===- PlanMemory.cpp - assign static offsets to all buffers --------------===//
 //
-// First a frame for each function, then the arena of each plan, in which the
-// frames lie. Lifetimes are positions in the block: everything is straight
-// line, a run is one position. An evaluation works around what a stage keeps.
+// Plans a frame for each function, then the arena of each plan, which holds the
+// frames. Blocks have no control flow, so lifetimes are positions in the block;
+// a run is one position. An evaluation is planned around the buffers that its
+// stage keeps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,13 +24,13 @@ using namespace dtc;
 
 namespace {
 
-/// An operand that a result overwrites is not read afterwards, and the caller
-/// expects an argument to be overwritten.
+/// Checks that no op reads an operand after a result has overwritten it, and
+/// that the caller expects each overwritten argument.
 LogicalResult checkUpdates(func::FuncOp function, const AliasClasses &classes) {
   bool isPlan = function.getName() == planName;
   bool ok = true;
-  /// How many values a buffer had before the current op, and who needs one of
-  /// them last.
+  /// The number of values in a buffer before the current op, and the last
+  /// reader of one of them.
   struct Readers {
     size_t numValues = 0;
     Operation *last = nullptr;
@@ -69,11 +70,11 @@ LogicalResult checkUpdates(func::FuncOp function, const AliasClasses &classes) {
   return success(ok);
 }
 
-/// The buffers of one block and the planner's answer.
+/// The buffers of one block, and the planner's result.
 class BlockMemory {
 public:
-  /// `step` is the plan of the step, where `function` is that of an evaluation.
-  /// `offload` is what the host's memory holds.
+  /// `step` is the plan of the step if `function` is that of an evaluation.
+  /// `offload` selects the arguments in host memory.
   explicit BlockMemory(func::FuncOp function, func::FuncOp step = {},
                        StringRef offload = "none")
       : function(function), step(step), offload(offload),
@@ -83,7 +84,7 @@ public:
   int64_t getBytes() const { return total; }
   int64_t getHostBytes() const { return hostTotal; }
 
-  /// The offset of the frame of a run.
+  /// Byte offset of the frame of a run.
   int64_t getFrameOffset(RunOp run) const {
     return buffers[frames.lookup(run)].offset;
   }
@@ -109,14 +110,14 @@ private:
   AliasClasses classes;
   MemoryHomes homes;
   std::vector<MemoryBuffer> buffers;
-  llvm::DenseMap<Value, int64_t> offloaded; ///< arguments in the host's memory
+  llvm::DenseMap<Value, int64_t> offloaded; ///< arguments in host memory
   llvm::DenseMap<Value, unsigned> roots;
   llvm::DenseMap<Value, BlockArgument> replaced; ///< by their new values
   llvm::DenseMap<Operation *, unsigned> frames;
   int64_t total = 0, hostTotal = 0;
 };
 
-/// State, and the parts that are gathered to be whole parameters.
+/// Host memory holds state, or also shards of parameters that are gathered.
 bool BlockMemory::isOffloaded(BlockArgument argument) {
   unsigned number = argument.getArgNumber();
   if (function.getArgAttr(number, attr::state))
@@ -126,7 +127,7 @@ bool BlockMemory::isOffloaded(BlockArgument argument) {
          function.getArgAttr(number, attr::members);
 }
 
-/// Live all the time, but for those that are replaced.
+/// Arguments are live all the time, unless a new value replaces them.
 void BlockMemory::collectArgumentsOfStep(int64_t end) {
   for (BlockArgument argument : function.getArguments()) {
     int64_t bytes = getLocalBytes(argument.getType());
@@ -145,7 +146,7 @@ void BlockMemory::collectArgumentsOfStep(int64_t end) {
     }
 }
 
-/// What the step keeps is live all the time, where the step has it.
+/// Buffers that the step keeps stay live and keep the step's offsets.
 LogicalResult BlockMemory::collectArgumentsOfEval(int64_t end) {
   for (BlockArgument argument : step.getArguments()) {
     int64_t offset = *getPlannedOffset(argument);
@@ -162,7 +163,7 @@ LogicalResult BlockMemory::collectArgumentsOfEval(int64_t end) {
     if (!same || same.getType() != argument.getType())
       return function.emitError("argument ")
              << argument.getArgNumber()
-             << " of an evaluation is none of the training step's";
+             << " of an evaluation is not an argument of the training step";
     if (offloaded.contains(same)) {
       int64_t offset = offloaded.lookup(same);
       offloaded[argument] = offset;
@@ -207,8 +208,9 @@ LogicalResult BlockMemory::collect() {
   return success();
 }
 
-/// The new value of an argument has its place, if that is free by then and no
-/// collective wants it next to others; else it is copied there in the end.
+/// Puts the new value of an argument in the argument's place if that is free by
+/// then and no collective needs the value next to others. Otherwise the value
+/// is copied there at the end.
 void BlockMemory::replaceArguments(ArrayRef<SmallVector<Value>> adjacent) {
   llvm::DenseSet<Value> bound;
   for (ArrayRef<Value> values : adjacent)
@@ -242,7 +244,7 @@ LogicalResult BlockMemory::plan() {
   llvm::DenseSet<Value> grouped;
   for (ArrayRef<Value> values : *adjacent) {
     if (!roots.contains(values.front()))
-      continue; // the caller's, or on the host
+      continue; // in the caller's or host memory
     groups.emplace_back();
     for (Value value : values) {
       if (!grouped.insert(value).second)
@@ -296,7 +298,7 @@ struct PlanMemoryPass : dtc::impl::PlanMemoryBase<PlanMemoryPass> {
       signalPassFailure();
   }
 
-  /// Both work in one arena, as large as the larger plan needs.
+  /// Both plans share one arena, as large as the larger one needs.
   static void shareArena(func::FuncOp step, func::FuncOp eval) {
     auto bytes = step->getAttrOfType<IntegerAttr>(attr::arenaBytes);
     auto needed = eval->getAttrOfType<IntegerAttr>(attr::arenaBytes);
@@ -306,7 +308,7 @@ struct PlanMemoryPass : dtc::impl::PlanMemoryBase<PlanMemoryPass> {
     eval->setAttr(attr::arenaBytes, bytes);
   }
 
-  /// `step` is the plan of the step, where the stage is that of an evaluation.
+  /// `step` is the plan of the step if the stage belongs to an evaluation.
   LogicalResult planStage(ModuleOp stage, func::FuncOp step) {
     func::FuncOp plan = getPlan(stage);
     if (!plan)

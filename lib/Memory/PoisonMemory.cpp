@@ -1,7 +1,7 @@
-//===- PoisonMemory.cpp - fill memory with NaN where nothing is live ------===//
+//===- PoisonMemory.cpp - fill dead memory with NaN -----------------------===//
 //
-// For tests: what an op reads of dead memory, or leaves unwritten of a result,
-// shows in the numbers.
+// For tests: an op that reads dead memory, or leaves part of a result
+// unwritten, changes the numbers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,11 +21,11 @@ using namespace dtc;
 
 namespace {
 
-/// Poisons one block: at its begin, what it does not find there, and then each
-/// buffer after the last op that needs it.
+/// Poisons one block: all memory without initial content when it begins, then
+/// each buffer after the last op that needs it.
 class BlockPoison {
 public:
-  /// `step` is the plan of the step, where `function` is that of an evaluation.
+  /// `step` is the plan of the step if `function` is that of an evaluation.
   BlockPoison(func::FuncOp function, func::FuncOp step)
       : function(function), step(step), isPlan(function.getName() == planName),
         classes(function.front()), homes(function, classes) {}
@@ -45,7 +45,7 @@ private:
 
 } // namespace
 
-/// Null poisons at the begin of the block.
+/// Poisons a range after an op; null means the start of the block.
 void BlockPoison::add(Operation *after, ByteRange range) {
   if (range.begin == range.end)
     return;
@@ -63,7 +63,7 @@ std::optional<ByteRange> BlockPoison::getRange(Value value) {
   return ByteRange{*offset, *offset + getLocalBytes(value.getType())};
 }
 
-/// A plan finds its arguments, and an evaluation all of the step's.
+/// A plan begins with its arguments; an evaluation, with all of the step's.
 void BlockPoison::poisonStart() {
   SmallVector<ByteRange> kept;
   for (BlockArgument argument : (step ? step : function).getArguments())
@@ -88,7 +88,7 @@ LogicalResult BlockPoison::run() {
   llvm::DenseMap<Value, BlockArgument> replaced;
   if (isPlan)
     replaced = getReplacedArguments(function, classes);
-  llvm::DenseSet<Value> freed; // arguments whose place a new value takes
+  llvm::DenseSet<Value> freed; // arguments replaced by a new value
   for (auto [value, argument] : replaced)
     if (getPlannedOffset(value) == getPlannedOffset(argument))
       freed.insert(argument);

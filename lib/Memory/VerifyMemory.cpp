@@ -1,8 +1,8 @@
-//===- VerifyMemory.cpp - check that no two live buffers overlap ----------===//
+//===- VerifyMemory.cpp - check that live buffers do not overlap ----------===//
 //
-// Does not trust lifetimes: it writes every value's name into the bytes where
-// it is said to lie, in order of execution, and looks whether the name is
-// still there when the value is read.
+// Does not trust lifetimes. Writes the name of every value into the bytes of
+// its offset, in order of execution, and checks that the name is still there
+// when the value is read.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@ using namespace dtc;
 
 namespace {
 
-/// Who wrote each byte last.
+/// The last writer of each byte.
 class ByteOwners {
 public:
   struct Owner {
@@ -36,13 +36,13 @@ public:
       owners.insert({range.begin, {range.end, owner}});
   }
 
-  /// Who else has written into the range, if anyone; bytes that nobody wrote
-  /// are anybody's.
+  /// Another value that has written into the range, if any. Unwritten bytes
+  /// have no owner.
   std::optional<Owner> findOther(ByteRange range, Value value) const {
     return find(range, [&](Value owner) { return owner != value; });
   }
 
-  /// The first owner in the range of whom `condition` holds.
+  /// The first owner in the range that satisfies `condition`.
   std::optional<Owner> find(ByteRange range,
                             llvm::function_ref<bool(Value)> condition) const {
     if (range.begin >= range.end)
@@ -69,13 +69,13 @@ private:
     owners.insert({position, {end, owner}});
   }
 
-  /// Ranges: the end and the owner of each, by its begin.
+  /// The end and the owner of each range, by its begin.
   std::map<int64_t, std::pair<int64_t, Owner>> owners;
 };
 
 class BlockChecker {
 public:
-  /// `step` is the plan of the step, where `function` is that of an evaluation.
+  /// `step` is the plan of the step if `function` is that of an evaluation.
   explicit BlockChecker(func::FuncOp function, func::FuncOp step = {})
       : function(function), step(step), isPlan(function.getName() == planName),
         classes(function.front()), homes(function, classes) {}
@@ -102,7 +102,7 @@ private:
   ByteOwners memory;
   int64_t size = 0, hostSize = 0;
   std::optional<ByteRange> frame; ///< of the current run
-  llvm::DenseSet<Value> operands; ///< of the current op, their roots
+  llvm::DenseSet<Value> operands; ///< roots of the current op's operands
 };
 
 LogicalResult BlockChecker::checkInside(Location location, ByteRange range) {
@@ -164,7 +164,8 @@ LogicalResult BlockChecker::writeArgument(BlockArgument argument) {
   return success();
 }
 
-/// An evaluation's argument lies where the step keeps it, and is only read.
+/// Checks that an evaluation's argument has the step's offset and is never
+/// overwritten.
 LogicalResult BlockChecker::checkSamePlace(BlockArgument argument,
                                            const PlanArguments &ofStep) {
   if (function.getArgAttr(argument.getArgNumber(), attr::update))
@@ -188,8 +189,8 @@ LogicalResult BlockChecker::checkSamePlace(BlockArgument argument,
   return failure();
 }
 
-/// Arguments of a plan are still there at its end, or their new values in their
-/// place, and after an evaluation those of the step that it does not have.
+/// Checks the end of a plan: its arguments or their new values are in place,
+/// and after an evaluation also all other arguments of the step.
 LogicalResult BlockChecker::checkKept() {
   Operation &end = *function.front().getTerminator();
   llvm::DenseSet<Value> gone;
@@ -208,7 +209,7 @@ LogicalResult BlockChecker::checkKept() {
   return success();
 }
 
-/// A result must not overlap an operand of another buffer.
+/// Checks that a result does not overlap an operand in another buffer.
 LogicalResult BlockChecker::checkApart(OpResult result, ByteRange range) {
   Operation *op = result.getOwner();
   for (Value operand : op->getOperands())
@@ -239,7 +240,7 @@ LogicalResult BlockChecker::write(OpResult result) {
   if (!offset)
     return success();
   ByteRange range{*offset, *offset + getLocalBytes(result.getType())};
-  if (root != result) { // a view or an update lies where its root does
+  if (root != result) { // views and updates lie where their root does
     std::optional<int64_t> base = getPlannedOffset(root);
     if (base && *base + classes.getOffset(result) == *offset)
       return success();
@@ -249,7 +250,8 @@ LogicalResult BlockChecker::write(OpResult result) {
   }
   if (failed(checkInside(op->getLoc(), range)))
     return failure();
-  // Operands are read while results are written. They are where they were read.
+  // Operands are read while results are written, so results must not overlap
+  // them.
   auto isOperand = [&](Value owner) { return operands.contains(owner); };
   if (memory.find(range, isOperand) && failed(checkApart(result, range)))
     return failure();
@@ -307,7 +309,7 @@ LogicalResult BlockChecker::check() {
   size = bytes.getInt();
   hostSize = getHostBytes(step ? step : function);
 
-  // Arguments of a plan hold their content from step to step.
+  // Arguments of a plan keep their content between steps.
   if (isPlan)
     for (BlockArgument argument : (step ? step : function).getArguments())
       if (failed(writeArgument(argument)))
@@ -329,7 +331,7 @@ LogicalResult BlockChecker::check() {
     if (auto run = dyn_cast<RunOp>(op)) {
       if (failed(checkFrame(run)))
         return failure();
-      // The frame must not lie on an operand.
+      // The frame must not overlap an operand.
       for (Value operand : op.getOperands())
         if (failed(read(op, operand)))
           return failure();
@@ -337,7 +339,7 @@ LogicalResult BlockChecker::check() {
     for (OpResult result : op.getResults())
       if (failed(write(result)))
         return failure();
-    // What a collective touches is there until it is waited for.
+    // Buffers of a transfer must be intact until its wait.
     for (Value root : inFlight->endedBy.lookup(&op))
       if (failed(read(op, root)))
         return failure();
@@ -349,14 +351,15 @@ LogicalResult BlockChecker::check() {
 
 } // namespace
 
-/// What an op may do with memory of the host: kernels reach it, gathers bring
-/// it to the device, copies do either. Libraries would read it again and again.
+/// Whether an op may access host memory: kernels read and write it, gathers and
+/// copies move it. Library calls are excluded because they would read it
+/// repeatedly.
 static bool reachesHostMemory(Operation *op) {
   return isa<LaunchOp, AllGatherOp, CopyOp, WaitOp, func::ReturnOp>(op) ||
          isView(op);
 }
 
-/// Checks the uses of what lies there, and those of its views and new values.
+/// Checks the uses of arguments in host memory, their views and new values.
 static LogicalResult checkHostMemory(ModuleOp stage, func::FuncOp plan) {
   llvm::DenseSet<Value> arguments = getHostArguments(plan);
   if (arguments.empty())
@@ -370,8 +373,8 @@ static LogicalResult checkHostMemory(ModuleOp stage, func::FuncOp plan) {
         for (Operation *user : member.getUsers())
           if (!isa<RunOp>(user) && !reachesHostMemory(user)) {
             InFlightDiagnostic diagnostic = user->emitOpError(
-                "touches memory of the host, which only kernels, gathers and "
-                "copies reach");
+                "touches host memory, which only kernels, gathers and "
+                "copies access");
             diagnostic.attachNote(root.getLoc()) << "the value there";
             return failure();
           }
@@ -380,7 +383,7 @@ static LogicalResult checkHostMemory(ModuleOp stage, func::FuncOp plan) {
   return success();
 }
 
-/// `step` is the plan that an evaluation shares its arena with; null of a step.
+/// `step` is the plan that shares the arena of an evaluation; null for a step.
 static LogicalResult checkStage(ModuleOp stage, func::FuncOp step) {
   for (auto function : stage.getOps<func::FuncOp>()) {
     if (function.isExternal())

@@ -118,7 +118,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   }
 }
 module @eval0 attributes {dtc.eval, dtc.stage = 0 : i64} {
-  // expected-error @below {{argument 0 of an evaluation is none of the training step's}}
+  // expected-error @below {{argument 0 of an evaluation is not an argument of the training step}}
   func.func @plan(%w: tensor<4xf32> {dtc.parameter = "v"}) {
     return
   }

@@ -350,7 +350,7 @@ module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
   // expected-note @below {{the value there}}
   func.func private @forward(%w: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {dtc.frame_bytes = 0 : i64} {
-    // expected-error @below {{touches memory of the host, which only kernels, gathers and copies reach}}
+    // expected-error @below {{touches host memory, which only kernels, gathers and copies access}}
     %0 = dtc.matmul %w, %w {dtc.offsets = array<i64: -1>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
     return %0 : tensor<4x4xf32>
   }

@@ -1,6 +1,7 @@
-//===- MemoryPlan.h - what PlanMemory writes into the IR --------*- C++ -*-===//
+//===- MemoryPlan.h - attributes of the memory plan -------------*- C++ -*-===//
 //
-// Attributes of the static memory plan, for the passes that read it.
+// The attributes that PlanMemory writes, and lookups for the passes that read
+// them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,39 +14,37 @@
 namespace dtc {
 
 namespace attr {
-/// Op: the byte offset of each result, in the frame of its function, or in the
-/// arena in a plan; `callersMemory` for what lies elsewhere.
+/// Op: byte offset of each result in the frame of its function, or in the arena
+/// if the function is a plan; `callersMemory` for values outside.
 constexpr llvm::StringLiteral offsets = "dtc.offsets";
-/// Argument of a plan: its byte offset in the arena, or from `hostMemory` on
-/// that in the host's memory.
+/// Plan argument: byte offset in the arena; from `hostMemory` on, in host
+/// memory.
 constexpr llvm::StringLiteral offset = "dtc.offset";
-/// Function: the bytes of its frame.
+/// Function: size of its frame in bytes.
 constexpr llvm::StringLiteral frameBytes = "dtc.frame_bytes";
-/// Run: the offset of the callee's frame in the arena.
+/// Run: byte offset of the callee's frame in the arena.
 constexpr llvm::StringLiteral frameOffset = "dtc.frame_offset";
-/// Plan: the bytes of the arena.
+/// Plan: size of the arena in bytes.
 constexpr llvm::StringLiteral arenaBytes = "dtc.arena_bytes";
-/// Plan: the bytes of the host's memory that it has beside the arena, if any.
+/// Plan: bytes of host memory that it uses beside the arena, if any.
 constexpr llvm::StringLiteral hostBytes = "dtc.host_bytes";
-/// Launch: the kernel's scratch is poisoned before.
+/// Launch: poison the kernel's scratch memory before it runs.
 constexpr llvm::StringLiteral poisonScratch = "dtc.poison_scratch";
 } // namespace attr
 
-/// The offset of a value that is neither in the frame nor in the arena: see
-/// MemoryHomes.
+/// The offset of a value outside the frame and the arena; see MemoryHomes.
 constexpr int64_t callersMemory = -1;
 
-/// Offsets from here on are of memory of the host, where a GPU's plan may keep
-/// arguments.
+/// The first offset in host memory, where the plan of a GPU may keep arguments.
 constexpr int64_t hostMemory = DTC_HOST_MEMORY;
 inline bool isInHostMemory(int64_t offset) { return offset >= hostMemory; }
 
-/// The bytes of the host's memory that a plan has; `dtc.host_bytes`.
+/// Bytes of host memory that a plan uses (`dtc.host_bytes`).
 int64_t getHostBytes(mlir::func::FuncOp plan);
-/// Arguments that lie there, of a plan and of the functions that it runs.
+/// Arguments in host memory, of a plan and of the functions that it runs.
 llvm::DenseSet<mlir::Value> getHostArguments(mlir::func::FuncOp plan);
 
-/// Where the buffer of a value lies.
+/// The memory that holds a value's buffer.
 struct MemoryHome {
   enum Kind {
     Argument, ///< the caller's memory for argument `index`
@@ -57,8 +56,8 @@ struct MemoryHome {
   unsigned index = 0;
 };
 
-/// Where the values of a function lie. In a plan, arguments and results lie in
-/// the arena: everything is Local.
+/// The memory of each value of a function. In a plan, arguments and results lie
+/// in the arena, so every value is Local.
 class MemoryHomes {
 public:
   MemoryHomes(mlir::func::FuncOp function, const AliasClasses &classes);
@@ -70,61 +69,61 @@ private:
   llvm::DenseMap<mlir::Value, unsigned> results; ///< by root
 };
 
-/// The arguments of a plan by what they are.
+/// Finds arguments of a plan by their meaning.
 class PlanArguments {
 public:
   explicit PlanArguments(mlir::func::FuncOp plan);
-  /// The one that is the same input, parameter or state as that of another
-  /// plan; null if there is none.
+  /// The argument with the same input, parameter or state as an argument of
+  /// another plan; null if there is none.
   mlir::BlockArgument find(mlir::BlockArgument other) const;
 
 private:
-  /// What an argument is: an attribute's name, its value.
+  /// The meaning of an argument: the name and value of an attribute.
   using Meaning = std::pair<llvm::StringRef, mlir::Attribute>;
   static Meaning getMeaning(mlir::BlockArgument argument);
   llvm::DenseMap<Meaning, mlir::BlockArgument> arguments;
 };
 
-/// Where PlanMemory put an argument of a plan or a result of an op; none if it
-/// is the caller's memory.
+/// The planned offset of a plan's argument or an op's result; none if it lies
+/// in the caller's memory.
 std::optional<int64_t> getPlannedOffset(mlir::Value value);
 
-/// Arguments of a plan whose new value is a buffer of its own, by that value.
+/// Plan arguments whose new value has its own buffer, by that value.
 llvm::DenseMap<mlir::Value, mlir::BlockArgument>
 getReplacedArguments(mlir::func::FuncOp plan, const AliasClasses &classes);
 
-/// Bytes of the one range in which the operands of a collective lie, side by
-/// side, each aligned.
+/// Bytes of the contiguous range that holds the operands of a collective, each
+/// one aligned.
 int64_t getBucketBytes(mlir::ValueRange operands);
 
-/// Bytes of the larger of a rank's two buffers of a collective, operands or
-/// results: what reports and traces count.
+/// Bytes of the larger of a rank's two buffers of a collective, its operands or
+/// results. Reports and traces count these bytes.
 int64_t getWholeBytes(CollectiveOpInterface op);
 
-/// The bytes of the frame that a run needs; 0 before they are planned.
+/// Bytes of the frame that a run needs; 0 before memory is planned.
 int64_t getFrameBytes(RunOp run);
 
-/// The operands of collectives that must lie one after the other: roots of
-/// their buffers, in order. A run has those of the function that it calls.
-/// Fails if a function's operands lie partly in its frame.
+/// The operands of collectives that must be adjacent in memory: roots of their
+/// buffers, in order. A run has the operands of its callee's collectives. Fails
+/// if a collective's operands lie partly in the function's frame.
 mlir::FailureOr<std::vector<llvm::SmallVector<mlir::Value>>>
 getAdjacentRoots(mlir::func::FuncOp function, const AliasClasses &classes,
                  const MemoryHomes &homes);
 
-/// The buffers that transfers touch from their start to their wait: roots.
+/// The buffers that transfers touch from start to wait, as roots.
 struct InFlight {
-  /// What each wait ends, in the function or in one that it runs.
+  /// Buffers whose transfers each wait ends, in this function or a callee.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> endedBy;
-  /// Arguments that it waits for: a caller has started what makes them.
+  /// Arguments whose transfers the caller has started and this function ends.
   llvm::SmallVector<unsigned> awaited;
-  /// What the function, or one that it runs, leaves to its caller.
+  /// Buffers with transfers that this function or a callee leaves in flight.
   struct Left {
     llvm::SmallVector<mlir::Value> made, touched;
   };
   std::vector<Left> left;
 };
 
-/// Fails if what a function leaves to its caller lies in its own frame.
+/// Fails if a transfer left to the caller touches the function's own frame.
 mlir::FailureOr<InFlight> getInFlight(mlir::func::FuncOp function,
                                       const AliasClasses &classes);
 

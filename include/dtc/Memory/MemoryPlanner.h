@@ -1,6 +1,6 @@
 //===- MemoryPlanner.h - from lifetimes to offsets --------------*- C++ -*-===//
 //
-// Places buffers with known lifetimes in one range of memory. No IR.
+// Places buffers with known lifetimes in one range of memory. Uses no IR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,10 +12,10 @@
 
 namespace dtc {
 
-/// Every buffer begins at a multiple of this: a cache line, and a vector.
+/// Alignment of every buffer in bytes: a cache line, and a vector register.
 constexpr int64_t memoryAlignment = 64;
 
-/// The size that a buffer takes.
+/// The aligned size of a buffer in bytes.
 inline int64_t alignMemory(int64_t bytes) {
   return (bytes + memoryAlignment - 1) / memoryAlignment * memoryAlignment;
 }
@@ -24,20 +24,21 @@ inline int64_t alignMemory(int64_t bytes) {
 struct MemoryBuffer {
   int64_t bytes;
   int64_t begin, end;
-  int64_t offset = -1; ///< the answer; if it is given, the buffer stays there
+  int64_t offset = -1; ///< the result; a given offset is kept
 };
 
-/// Indices of buffers that must lie one after the other, in this order.
+/// Indices of buffers that must be adjacent, in this order.
 using AdjacentBuffers = std::vector<unsigned>;
 
-/// Sets all offsets, so that buffers that live at one time do not overlap.
-/// Those with an offset first, then the largest, each in the tightest gap that
-/// fits. A buffer may be in one group only, and in none if it has an offset.
-/// Returns the bytes needed.
+/// Sets all offsets so that buffers that are live at the same time do not
+/// overlap. Buffers with a given offset come first, then the largest; each
+/// takes the tightest gap that fits. A buffer belongs to at most one group, and
+/// to none if its offset is given. Returns the bytes needed. Algorithm:
+/// Pisarchyk and Lee, arXiv 2001.03288.
 int64_t planMemory(llvm::MutableArrayRef<MemoryBuffer> buffers,
                    llvm::ArrayRef<AdjacentBuffers> groups = {});
 
-/// The most bytes that live at one time: no plan needs less.
+/// The maximum of the bytes live at one time, a lower bound for every plan.
 int64_t getPeakBytes(llvm::ArrayRef<MemoryBuffer> buffers);
 
 } // namespace dtc

@@ -1,7 +1,7 @@
 //===- Passes.h - passes of memory ------------------------------*- C++ -*-===//
 //
-// Copies where a value is overwritten too early, a static offset for every
-// buffer, and the proof that no two live buffers overlap.
+// Insert copies before early overwrites, assign a static offset to every
+// buffer, and prove that no two live buffers overlap.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
 //===- Verify.h - proof of the memory plan ----------------------*- C++ -*-===//
 //
-// The proof that no buffer is overwritten while somebody needs it.
+// The proof that no op overwrites a buffer that is still needed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,15 +11,19 @@
 
 namespace dtc {
 
-/// Executes every block of every stage symbolically: each op writes its
-/// results' names into the bytes where PlanMemory put them, and what is read
-/// must still have its name. Aliases coincide, operands of a collective are
-/// adjacent, everything lies inside its frame or arena. What collectives touch
-/// is there until they are waited for. Arguments of a plan, or their new values
-/// in their place, are there at its end, and what the step keeps at the end of
-/// an evaluation. Two values of one frame that both have `dtc.offsets =
-/// array<i64: 0>` while the first is still needed are reported with the op that
-/// overwrites and the op that reads.
+/// Executes every block of every stage symbolically. Each op writes the names
+/// of its results into the bytes of their planned offsets, and each read must
+/// find the name of the value. Fails with an error if it does not.
+///
+/// Also checks that aliases coincide, that operands of a collective are
+/// adjacent, that every value lies inside its frame or arena, and that buffers
+/// in flight stay intact until their wait. At the end of a plan, its arguments
+/// or their new values must be in place; at the end of an evaluation, so must
+/// all that the step keeps.
+///
+/// Example: two values of one frame have `dtc.offsets = array<i64: 0>`, and the
+/// first is still needed. The error names the op that overwrites and the op
+/// that reads.
 mlir::LogicalResult verifyMemory(mlir::ModuleOp module);
 
 } // namespace dtc
