@@ -1,6 +1,6 @@
-//===- Aliases.cpp - which values share memory ----------------------------===//
+//===- Aliases.cpp - values that share memory -----------------------------===//
 //
-// A result aliases an operand, which is defined before it: one walk in order
+// A result aliases an operand that is defined before it, so one walk in order
 // finds every root.
 //
 //===----------------------------------------------------------------------===//
@@ -19,8 +19,8 @@ std::optional<Alias> dtc::getAlias(OpResult result) {
 }
 
 bool dtc::isView(Operation *op) {
-  // What a call returns is new, or overwrites; to ask each result takes long.
-  // A send does more than look.
+  // A call's results are new or overwrite an argument, and asking for each
+  // takes long. A send also communicates.
   return op->getNumResults() > 0 && !isa<RunOp, LaunchOp, SendOp>(op) &&
          llvm::all_of(op->getResults(), [](OpResult result) {
            std::optional<Alias> alias = getAlias(result);
@@ -53,7 +53,7 @@ SmallVector<Operation *> dtc::getReaders(ValueRange values) {
 int64_t dtc::getLocalBytes(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   int64_t elements = tensor.getNumElements();
-  // What is split on the time axis is there for all of it.
+  // A value split on the time axis has memory for all micro-batches.
   if (LayoutAttr layout = getLayout(type))
     for (const AxisLayout &entry : layout.getEntries())
       if (entry.isSplit() && entry.axis.getValue() != MeshAttr::timeAxis)
@@ -61,7 +61,7 @@ int64_t dtc::getLocalBytes(Type type) {
   return elements * llvm::divideCeil(tensor.getElementTypeBitWidth(), 8);
 }
 
-/// Where a view begins in its operand.
+/// Byte offset of a view in its operand.
 static int64_t getViewOffset(OpResult result) {
   if (auto slice = dyn_cast<SliceOp>(result.getOwner())) {
     RankedTensorType type = getLocalType(slice.getY().getType());
@@ -93,7 +93,7 @@ void AliasClasses::extend() {
   }
 }
 
-/// Null if the op calls nothing.
+/// Aliases of the function that an op calls; null if it calls none.
 const AliasClasses::Aliases *AliasClasses::getAliasesOfCall(Operation &op) {
   auto run = dyn_cast<RunOp>(op);
   auto launch = dyn_cast<LaunchOp>(op);

@@ -1,4 +1,4 @@
-//===- Gathered.cpp - what a plan gathers once a step ---------------------===//
+//===- Gathered.cpp - parameters gathered once a step ---------------------===//
 
 #include "dtc/Plan/Gathered.h"
 #include "dtc/Plan/Skeleton.h"

@@ -21,7 +21,7 @@ static RankedTensorType getResultType(Operation *op) {
   return getLocalType(op->getResult(0).getType());
 }
 
-/// Whether the dimension is the last one, which lies within a row.
+/// Whether the dimension is the last one, whose elements form a row.
 static bool isColumn(RankedTensorType type, int64_t dim) {
   return dim == type.getRank() - 1;
 }
@@ -52,17 +52,17 @@ bool dtc::isReadByKernel(Value value, Operation *besides) {
 // Roles
 //===----------------------------------------------------------------------===//
 
-/// One element of the result for each iteration.
+/// The loops compute one element of the result in each iteration.
 static KernelRole getMapRole(Operation *op) {
   return {Fusion::Anywhere, getResultType(op), {}};
 }
 
-/// Each row of the first operand alone.
+/// The loops process each row of the first operand alone.
 static KernelRole getRowRole(Operation *op) {
   return {Fusion::Anywhere, getOperandType(op), {}};
 }
 
-/// All rows of the first operand together.
+/// The loops combine all rows of the first operand.
 static KernelRole getTotalRole(Operation *op) {
   return {Fusion::Last, getOperandType(op), {}};
 }
@@ -79,14 +79,15 @@ template <typename OpType> static KernelRole getReductionRole(Operation *op) {
   return withinRow ? getRowRole(op) : getTotalRole(op);
 }
 
-/// Ranges of the last dimension lie within a row; others move rows.
+/// A range of the last dimension stays within a row; other ranges move rows.
 template <typename OpType> static KernelRole getRangeRole(Operation *op) {
   RankedTensorType type = getOperandType(op);
   auto axis = static_cast<int64_t>(cast<OpType>(op).getAxis());
   return isColumn(type, axis) ? getRowRole(op) : getAloneRole(op);
 }
 
-/// Its windows are looked for once, not by every op that reads the result.
+/// A kernel of its own: each op that fuses with it would search the windows
+/// again.
 static KernelRole getPoolingRole(Operation *op) {
   KernelRole role = getAloneRole(op);
   for (unsigned i = 0; i < op->getNumOperands(); ++i)

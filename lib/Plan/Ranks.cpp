@@ -1,4 +1,4 @@
-//===- Ranks.cpp - the numbers of a mesh's ranks --------------------------===//
+//===- Ranks.cpp - numbers of a mesh's ranks ------------------------------===//
 //
 // See Ranks.h.
 //

@@ -1,4 +1,4 @@
-//===- Skeleton.cpp - finding the parts of a staged module ----------------===//
+//===- Skeleton.cpp - find the parts of a staged module -------------------===//
 //
 // Lookups shared by the passes that run after SplitStages.
 //

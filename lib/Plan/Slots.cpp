@@ -1,8 +1,8 @@
-//===- Slots.cpp - numbers of what is in flight ---------------------------===//
+//===- Slots.cpp - slots of transfers in flight ---------------------------===//
 //
-// Walks through a plan in its order. A function is read once: what it both
-// starts and awaits has the same slot in each of its runs, below those of what
-// it leaves to its caller.
+// Walks through a plan in order. A function is read once: a transfer that it
+// both starts and ends has the same slot in each of its runs, below the slots
+// of transfers that it leaves to its caller.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,16 +16,16 @@
 using namespace mlir;
 using namespace dtc;
 
-/// The name of a transfer in one function, from a value that it makes or that a
-/// wait is for: a send's own result, for two sends may read one buffer, or the
-/// root of the buffer that a collective writes.
+/// The key of a transfer in one function, from a value that it makes or that a
+/// wait names. It is a send's own result, as two sends may read one buffer, or
+/// the root of the buffer that a collective writes.
 static Value getTransfer(Value value, const AliasClasses &classes) {
   return value.getDefiningOp<SendOp>() ? value : classes.getRoot(value);
 }
 
 namespace {
 
-/// Slots from `first`, the lowest free one first.
+/// Free slots from `first` on; the lowest one is taken first.
 class FreeList {
 public:
   explicit FreeList(int64_t first) : first(first) {}
@@ -45,11 +45,11 @@ private:
   llvm::BitVector taken;
 };
 
-/// What a function starts and its caller awaits, and the other way round.
+/// Transfers that a function starts and its caller ends, and vice versa.
 struct Callee {
   struct Left {
     Operation *start;
-    SmallVector<unsigned> results; ///< of the function, in the same buffer
+    SmallVector<unsigned> results; ///< results of the function in one buffer
   };
   SmallVector<Left> left;
   struct Awaited {
@@ -121,7 +121,7 @@ const Callee &Numbering::read(func::FuncOp function) {
 void Numbering::number(func::FuncOp plan) {
   AliasClasses classes(plan.front());
   FreeList messages(0), collectives(firstPlanSlot);
-  llvm::DenseMap<Value, Operation *> inFlight; // what started it
+  llvm::DenseMap<Value, Operation *> inFlight; // op that started the transfer
   auto start = [&](Operation *op, ValueRange made) {
     slots[op] = isMessage(op) ? messages.take() : collectives.take();
     for (Value value : made)
@@ -135,7 +135,7 @@ void Numbering::number(func::FuncOp plan) {
     int64_t slot = slots.lookup(started);
     slots[wait] = slot;
     (isMessage(started) ? messages : collectives).release(slot);
-    inFlight.erase(it); // a second wait is an error that the proof finds
+    inFlight.erase(it); // the proof reports a second wait as an error
   };
   for (Operation &op : plan.front()) {
     if (isStart(&op))

@@ -1,4 +1,4 @@
-//===- Gathered.h - what a plan gathers once a step -------------*- C++ -*-===//
+//===- Gathered.h - parameters gathered once a step -------------*- C++ -*-===//
 
 #ifndef DTC_PLAN_GATHERED_H
 #define DTC_PLAN_GATHERED_H
@@ -8,13 +8,13 @@
 
 namespace dtc {
 
-/// A gather of a prologue that the plan gets as it is.
+/// A gather in a prologue whose argument and result belong to the plan.
 struct Gathered {
   AllGatherOp op;
-  RunOp run;         ///< of the prologue
-  mlir::Value whole; ///< in the plan
+  RunOp run;         ///< the run of the prologue
+  mlir::Value whole; ///< the gathered value in the plan
   mlir::BlockArgument
-      part; ///< of the plan; null if it is none of its arguments
+      part; ///< the gathered argument of the plan; null if it is none
 };
 
 llvm::SmallVector<Gathered> getGathered(mlir::func::FuncOp plan);

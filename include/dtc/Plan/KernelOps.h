@@ -1,7 +1,7 @@
-//===- KernelOps.h - which ops can share a kernel ---------------*- C++ -*-===//
+//===- KernelOps.h - ops that can share a kernel ----------------*- C++ -*-===//
 //
-// The role of an op in a kernel. Models of the interface are attached to the
-// ops by `registerKernelOpModels`.
+// The role of an op in a kernel. `registerKernelOpModels` attaches models of
+// the interface to the ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,23 +15,23 @@
 namespace dtc {
 
 namespace attr {
-/// Function: it is a kernel.
+/// Function: marks a kernel.
 constexpr llvm::StringLiteral kernel = "dtc.kernel";
 } // namespace attr
 
 enum class Fusion {
-  Anywhere, ///< a row of the result needs a row of each operand
-  Last,     ///< results are complete only when all rows are
-  Alone,    ///< shares its kernel with nothing
+  Anywhere, ///< a row of the result depends on a row of each operand
+  Last,     ///< results are complete only after all rows
+  Alone,    ///< does not share its kernel with other ops
 };
 
 struct KernelRole {
   Fusion fusion;
-  /// The local shape that the loops run over: rows are all dimensions but the
-  /// last. Ops share a kernel if their rows agree.
+  /// The local shape of the loops. Rows are all dimensions but the last. Ops
+  /// can share a kernel if their rows agree.
   mlir::RankedTensorType domain;
-  /// Operands that are read at positions that are data: they must be complete
-  /// before the kernel begins.
+  /// Operands read at positions that other data determines. They must be
+  /// complete before the kernel starts.
   llvm::SmallVector<unsigned, 1> lookedUp;
 
   llvm::ArrayRef<int64_t> getRows() const {
@@ -40,17 +40,17 @@ struct KernelRole {
   }
 };
 
-/// The sum over micro-batches that alone reads a product, which then adds to
-/// the accumulator itself; null if there is none.
+/// The sum over micro-batches that is a product's only reader, so that the
+/// product adds to the accumulator itself; null if there is none.
 AccumulateOp getAccumulation(mlir::Operation *product);
 
 /// Whether the op is such a sum: no kernel computes it.
 bool isMadeByProduct(mlir::Operation *op);
 
-/// Whether a kernel reads a value or a view of it, other than that of an op.
+/// Whether a kernel op other than `besides` reads a value or a view of it.
 bool isReadByKernel(mlir::Value value, mlir::Operation *besides = nullptr);
 
-/// Attaches the interface to the ops that kernels are made of.
+/// Attaches the interface to the ops that kernels can contain.
 void registerKernelOpModels(mlir::DialectRegistry &registry);
 
 } // namespace dtc

@@ -1,4 +1,4 @@
-//===- KernelOps.td - which ops can share a kernel ---------*- tablegen -*-===//
+//===- KernelOps.td - ops that can share a kernel ----------*- tablegen -*-===//
 
 #ifndef DTC_PLAN_KERNELOPS_TD
 #define DTC_PLAN_KERNELOPS_TD
@@ -12,7 +12,8 @@ def DTC_KernelOpInterface : OpInterface<"KernelOpInterface"> {
     it are library calls, views, communication.
   }];
   let methods = [
-    InterfaceMethod<"What the op's loops look like.", "::dtc::KernelRole",
+    InterfaceMethod<"The loops of the op: their shape and how they fuse.",
+    "::dtc::KernelRole",
                     "getKernelRole">,
   ];
 }

@@ -1,7 +1,7 @@
-//===- Ranks.h - the numbers of a mesh's ranks ------------------*- C++ -*-===//
+//===- Ranks.h - numbers of a mesh's ranks ----------------------*- C++ -*-===//
 //
-// The one place of the compiler that numbers ranks; dtc::rt::Mesh is that of
-// the runtime. Both follow the order of the mesh's axes.
+// The only place in the compiler that numbers ranks. Its counterpart in the
+// runtime is dtc::rt::Mesh. Both follow the order of the mesh's axes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,15 +13,16 @@
 
 namespace dtc {
 
-/// Ranks of a mesh, row-major over all axes but time. Axes that the mesh does
-/// not have are of size 1.
+/// The ranks of a mesh, row-major over all axes but time. An axis that the mesh
+/// lacks has size 1.
 class Ranks {
 public:
   explicit Ranks(MeshAttr mesh);
 
   int64_t size() const { return count; }
   int64_t getCoordinate(int64_t rank, llvm::StringRef axis) const;
-  /// The rank with this coordinate, and ours on all other axes.
+  /// The rank with this coordinate on the axis and the coordinates of `rank` on
+  /// all others.
   int64_t getPeer(int64_t rank, llvm::StringRef axis, int64_t coordinate) const;
   /// Ranks that differ from this one on these axes only, in order.
   llvm::SmallVector<int64_t> getGroup(int64_t rank,

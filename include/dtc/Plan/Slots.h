@@ -1,8 +1,9 @@
-//===- Slots.h - numbers of what is in flight -------------------*- C++ -*-===//
+//===- Slots.h - slots of transfers in flight -------------------*- C++ -*-===//
 //
-// In plans an SSA value joins the start of a transfer and its wait. The runtime
-// knows it by a slot: a number that is taken at the start and free again after
-// the wait, so that as many are needed as transfers are in flight at once.
+// In a plan, an SSA value links the start of a transfer to its wait. The
+// runtime links them by a slot: a number that is taken at the start and freed
+// by the wait. The number of slots needed is the number of transfers in flight
+// at once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,10 +16,10 @@ namespace dtc {
 
 class Slots {
 public:
-  /// Numbers what is in flight in a stage's plan and functions.
+  /// Assigns slots to the transfers of a stage's plan and functions.
   void add(mlir::ModuleOp stage);
-  /// The slot that a message or a collective with `dtc.async` takes, or that a
-  /// wait frees; -1 if a wait ends nothing that the plan started.
+  /// The slot that an op takes (a message, or a collective with `dtc.async`) or
+  /// that a wait frees; -1 if the plan did not start the wait's transfer.
   int64_t get(mlir::Operation *op) const {
     auto it = slots.find(op);
     return it == slots.end() ? -1 : it->second;

@@ -1,6 +1,6 @@
-//===- Work.h - attributes of what ops cost ---------------------*- C++ -*-===//
+//===- Work.h - attributes of the cost of ops -------------------*- C++ -*-===//
 //
-// RecordWork writes them, and LowerPlan tells the program.
+// RecordWork writes the attributes, and LowerPlan embeds them in the program.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,9 +13,10 @@ namespace dtc::attr {
 
 /// Launch or library call: FLOPs and bytes of one execution on a rank.
 constexpr llvm::StringLiteral work = "dtc.work";
-/// Product in a backward pass: one of the forward pass, which runs here alone.
+/// Product in a backward pass: it belongs to the forward pass but runs only
+/// here.
 constexpr llvm::StringLiteral ofForwardPass = "dtc.of_forward_pass";
-/// Module: FLOPs that the model asks of all ranks in a step.
+/// Module: FLOPs of the model in a step, over all ranks.
 constexpr llvm::StringLiteral modelFlops = "dtc.model_flops";
 
 } // namespace dtc::attr
