@@ -1,7 +1,7 @@
 //===- AssignMesh.cpp - layouts of the arguments of @step -----------------===//
 //
-// Where a plan enters the IR: from here on, layouts alone say how work is
-// divided.
+// The strategy enters the IR here. From here on, only layouts describe the
+// division of work.
 //
 //===----------------------------------------------------------------------===//
 
@@ -90,7 +90,7 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
     signature.write();
   }
 
-  /// Puts axes in the order asked for. Those left out are of one rank.
+  /// Puts axes in the requested order. Axes that are left out have size 1.
   LogicalResult reorder(func::FuncOp step, SmallVector<MeshAxis> &axes) {
     if (order.empty())
       return success();
@@ -121,7 +121,7 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
     return diag << " once; those of size 1 may be left out";
   }
 
-  /// The splits of a parameter, or of the one that a state belongs to.
+  /// The splits of a parameter, or of the parameter that a state belongs to.
   SmallVector<AxisLayout>
   getSplits(func::FuncOp step, unsigned argument,
             const llvm::StringMap<unsigned> &parameters) {
@@ -133,7 +133,7 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
         step.getArgAttrOfType<DictionaryAttr>(argument, attr::splitDims));
   }
 
-  /// What `dtc.split_dims` says; it may be null.
+  /// The splits in `dtc.split_dims`, which may be null.
   SmallVector<AxisLayout> getSplits(DictionaryAttr splitDims) {
     SmallVector<AxisLayout> splits;
     if (splitDims)
@@ -143,7 +143,7 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
     return splits;
   }
 
-  /// The members of a flat parameter, their types with layouts.
+  /// The members of a flat parameter, with layouts on their types.
   ArrayAttr assignMembers(MeshAttr mesh, ArrayAttr members) {
     SmallVector<Attribute> list;
     for (auto member : members.getAsRange<DictionaryAttr>()) {

@@ -1,8 +1,8 @@
-//===- InsertCollectives.cpp - reshards become collectives ----------------===//
+//===- InsertCollectives.cpp - turn reshards into collectives -------------===//
 //
 // One reshard becomes at most six steps: sum over micro-batches, reduce, move
-// splits to other axes or dimensions, gather, slice. Pieces of a dimension are
-// a dimension meanwhile.
+// splits to other axes or dimensions, gather, slice. While the steps run, the
+// pieces of a dimension form a dimension of their own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,10 +21,10 @@ using namespace dtc;
 
 namespace {
 
-/// Rewrites one reshard, step by step from its operand's layout to its own.
+/// Rewrites one reshard, step by step, from its operand's layout to its own.
 class Expansion {
 public:
-  /// Sums over ranks are taken in `sumType`; null: in the value's own.
+  /// Sums over ranks use the type `sumType`; null: the value's own type.
   Expansion(ReshardOp op, Type sumType)
       : op(op), builder(op), sumType(sumType), value(op.getX()),
         target(getLayout(op.getY().getType())) {}
@@ -52,10 +52,10 @@ private:
     return withLayout(value.getType(), layout);
   }
 
-  /// Where a dimension is split in pieces by one layout only, or they differ in
-  /// what else they split it by, the pieces become a dimension of their own:
-  /// all steps are of layouts without pieces. Null, or where one layout's
-  /// pieces are none of the other's, a layout to go by.
+  /// Makes pieces of a dimension a dimension of their own where only one layout
+  /// has pieces, or where the layouts differ in the other splits of the
+  /// dimension. After that, no step has a layout with pieces. Returns null, or
+  /// an intermediate layout if neither layout's pieces divide the other's.
   LayoutAttr takePiecesApart() {
     for (bool isChanged = true; isChanged;) {
       isChanged = false;
@@ -73,7 +73,7 @@ private:
           if (LayoutAttr between = withoutRanks(current(), dim);
               between != current())
             return between;
-          continue; // micro-batches differ, which checkTime says
+          continue; // checkTime reports different micro-batches
         }
         target = *apart;
         reshape(shape);
@@ -83,7 +83,7 @@ private:
     return {};
   }
 
-  /// The layout of a value of which ranks split a dimension no more.
+  /// The layout of a value without the splits of a dimension over ranks.
   static LayoutAttr withoutRanks(LayoutAttr layout, int64_t dim) {
     SmallVector<AxisLayout> entries;
     for (const AxisLayout &entry : layout.getEntries())
@@ -93,7 +93,7 @@ private:
     return LayoutAttr::getCanonical(layout.getMesh(), entries);
   }
 
-  /// Rewrites the reshard as two, whose ops are those after `before`.
+  /// Rewrites the reshard as two via `between`. Their ops follow `before`.
   LogicalResult runBy(LayoutAttr between, ArrayRef<int64_t> shape,
                       Operation *before) {
     auto first =
@@ -107,9 +107,10 @@ private:
                    succeeded(Expansion(second, sumType).run()));
   }
 
-  /// The ops after `before` take the reshard's place.
+  /// Replaces the reshard with the ops after `before`.
   void replaceOp(Operation *before) {
-    // Left of a sum over micro-batches: nothing else tells when they run.
+    // Mark the ops as per micro-batch: nothing else says so before a sum over
+    // micro-batches.
     if (Attribute each = op->getAttr(attr::perMicrobatch))
       for (Operation *step = op->getPrevNode(); step != before;
            step = step->getPrevNode())
@@ -118,7 +119,7 @@ private:
     op.erase();
   }
 
-  /// How many pieces of a dimension its layout names or splits into; 1 if it
+  /// Number of pieces of a dimension that its layout names or splits; 1 if it
   /// splits no pieces.
   static int64_t countPieces(LayoutAttr layout, int64_t dim) {
     int64_t count = 1;
@@ -130,7 +131,7 @@ private:
     return 1;
   }
 
-  /// The value's shape with a dimension as its pieces and what each has.
+  /// The value's shape with a dimension divided into pieces and their size.
   SmallVector<int64_t> takeApart(int64_t dim, int64_t pieces) {
     SmallVector<int64_t> shape(cast<ShapedType>(value.getType()).getShape());
     shape[dim] /= pieces;
@@ -138,7 +139,7 @@ private:
     return shape;
   }
 
-  /// The layout that a value of the present shape has in another.
+  /// The layout of a value of the current shape after a reshape.
   FailureOr<LayoutAttr> reshapeLayout(LayoutAttr layout,
                                       ArrayRef<int64_t> shape) {
     auto type = RankedTensorType::get(shape, getElementTypeOrSelf(value));
@@ -161,7 +162,7 @@ private:
     if (from == to || (!to && (isSum || isPartOfOne)))
       return success();
     if (from && !to && isOne) {
-      // The value of the only micro-batch is the sum over all of them.
+      // With one micro-batch, its value is the sum over all micro-batches.
       SmallVector<AxisLayout> entries(
           current().without(MeshAttr::timeAxis).getEntries());
       entries.push_back(AxisLayout::partial(from->axis, Reduction::sum));
@@ -187,7 +188,8 @@ private:
       else
         diagnostic << (isSum ? "a sum over them" : "the maximum of them");
       diagnostic << ", but runs on one micro-batch at a time; use one "
-                    "micro-batch, or export a model that treats samples apart";
+                    "micro-batch, or export a model that processes each sample "
+                    "separately";
     } else {
       diagnostic << "needs a row for each sample of a micro-batch, but has "
                     "those of the whole batch, in ";
@@ -235,7 +237,7 @@ private:
       convert(own);
   }
 
-  /// Whether anything is partial that is not to be.
+  /// Whether the value is partial on an axis where the target is not.
   bool isReduced() {
     return llvm::any_of(current().getEntries(), [&](const AxisLayout &entry) {
       return entry.isPartial() && !target.isPartial(entry.axis);
@@ -247,9 +249,9 @@ private:
     value = CastOp::create(builder, op.getLoc(), type.clone(element), value);
   }
 
-  /// Partial to split on one axis; possible where the axis is the minor split
-  /// of its dimension, else the later steps slice it. What else splits the
-  /// dimension is gathered before if it would leave shards that are not whole.
+  /// Reduce-scatters on one axis. Applies if the axis is the minor split of its
+  /// dimension; otherwise later steps slice it. First gathers other splits of
+  /// the dimension that would leave incomplete shards.
   void scatter(const AxisLayout &entry) {
     int64_t dim = target.getEntry(entry.axis)->dim;
     int64_t ways =
@@ -266,8 +268,8 @@ private:
         dim);
   }
 
-  /// The splits of a dimension that are not those of the target, or those of
-  /// the target that are not there.
+  /// The splits of a dimension that the target lacks. `missing` returns those
+  /// that only the target has.
   SmallVector<AxisLayout> surplus(int64_t dim) {
     SmallVector<AxisLayout> own = current().getSplitsOfDim(dim);
     size_t common = commonSplits(own, target.getSplitsOfDim(dim));
@@ -279,8 +281,8 @@ private:
     return SmallVector<AxisLayout>(llvm::drop_begin(wanted, common));
   }
 
-  /// Where other axes, or the same in another order, split a dimension into as
-  /// many shards, these change places.
+  /// Permutes shards where the target splits a dimension into as many shards by
+  /// other axes, or by the same axes in another order.
   void permuteShards() {
     for (int64_t dim : dims()) {
       SmallVector<AxisLayout> from = surplus(dim), to = missing(dim);
@@ -315,11 +317,11 @@ private:
     }
   }
 
-  /// Where the minor splits of one dimension are the next ones of another, each
-  /// rank exchanges with each: less than to gather, and to slice then.
+  /// Moves minor splits of one dimension to the next splits of another by an
+  /// all-to-all. This moves less data than a gather and a slice.
   bool exchangeSplits(int64_t from, int64_t to) {
     SmallVector<AxisLayout> left = surplus(from), wanted = missing(to);
-    // Nothing but these may be minor on either side.
+    // No other split may be minor on either side.
     if (!surplus(to).empty())
       return false;
     size_t count = std::min(left.size(), wanted.size());
@@ -356,7 +358,7 @@ private:
       if (axes.empty())
         continue;
       gather(axes, dim);
-      exchangeSplits(); // what is gone may have stood in the way
+      exchangeSplits(); // a removed split may have prevented this
     }
   }
 
@@ -416,7 +418,7 @@ private:
 
 } // namespace
 
-/// The reshards that make gradients what the optimizer reads.
+/// The reshards that lead from gradients to the optimizer's inputs.
 static DenseSet<Operation *> findOfGradients(ModuleOp module) {
   DenseSet<Operation *> found;
   for (auto function : module.getOps<func::FuncOp>())

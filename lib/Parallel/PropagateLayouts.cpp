@@ -1,7 +1,7 @@
 //===- PropagateLayouts.cpp - layouts of all values -----------------------===//
 //
-// Follows the layouts of arguments through the step; results leave it as plans
-// keep them.
+// Propagates the layouts of arguments through the step. Results leave it in the
+// layouts that plans store.
 //
 //===----------------------------------------------------------------------===//
 
@@ -65,8 +65,8 @@ struct PropagateLayouts
       if (!isa<ReshardOp>(op) && failed(propagation.propagate(&op)))
         return failure();
 
-    // Parameters, state and gradients leave the step as they lie in it; of all
-    // else, parts are reduced.
+    // Parameters, state and gradients keep their layouts when they leave the
+    // step. All other partial results are reduced.
     llvm::StringMap<LayoutAttr> kept;
     for (BlockArgument argument : block.getArguments())
       for (StringRef key : {attr::parameter, attr::state})
@@ -88,8 +88,8 @@ struct PropagateLayouts
             layout = own;
       operand.set(propagation.reshard(value, layout, builder, value.getLoc()));
     }
-    // Of what was made again in parts, or could not be: it need not be
-    // possible.
+    // Erase originals of ops that were rebuilt in parts, and rebuilds that
+    // failed.
     eraseDeadOps(step);
     step.setFunctionType(FunctionType::get(&getContext(),
                                            block.getArgumentTypes(),

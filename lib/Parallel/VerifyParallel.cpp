@@ -1,7 +1,7 @@
-//===- VerifyParallel.cpp - what holds after the parallel phase -----------===//
+//===- VerifyParallel.cpp - invariant of the parallel phase ---------------===//
 //
-// Layouts themselves are verified by every op; this pass adds what no single
-// op can see.
+// Every op verifies its own layouts; this pass checks properties that span
+// several ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +17,9 @@ static bool isPartOfSum(Value value) {
   return layout && layout.isPartial(MeshAttr::timeAxis);
 }
 
-/// Where the model takes a sum over the micro-batches: the op whose results are
-/// terms of it though no operand is. Between it and the sum may be many.
+/// The origin of a sum over micro-batches: the op whose results are terms of
+/// the sum while none of its operands is. Many ops may lie between it and the
+/// sum.
 static Operation *findSource(SumMicrobatchesOp sum) {
   Operation *source = sum;
   while (true) {
@@ -37,8 +38,8 @@ static LogicalResult verify(func::FuncOp step) {
       return step.emitError("argument ")
              << argument.getArgNumber() << " has no layout";
 
-  // The sum over micro-batches that a value depends on, if what was summed
-  // depends on a parameter or on optimizer state: it is known only at the end
+  // The sum over micro-batches that a value depends on, if the summed value
+  // depends on a parameter or on optimizer state. It is known only at the end
   // of the step.
   DenseMap<Value, SumMicrobatchesOp> late;
   DenseSet<Value> trained;

@@ -245,7 +245,7 @@ func.func @other_times(%x: tensor<48xf32, #three>) -> tensor<48xf32, #six> {
 #r = #dtc.layout<#mesh>
 #b = #dtc.layout<#mesh, mb: split(0)>
 func.func @time(%x: tensor<8xf32, #b>) -> tensor<8xf32, #r> {
-  // expected-error@+1 {{needs all samples of a batch at once, in dimension 0 of a 8 value, but runs on one micro-batch at a time; use one micro-batch, or export a model that treats samples apart}}
+  // expected-error@+1 {{needs all samples of a batch at once, in dimension 0 of a 8 value, but runs on one micro-batch at a time; use one micro-batch, or export a model that processes each sample separately}}
   %0 = dtc.reshard %x : tensor<8xf32, #b> -> tensor<8xf32, #r>
   return %0 : tensor<8xf32, #r>
 }
@@ -258,7 +258,7 @@ func.func @time(%x: tensor<8xf32, #b>) -> tensor<8xf32, #r> {
 #r = #dtc.layout<#mesh>
 #p = #dtc.layout<#mesh, mb: partial(max)>
 func.func @largest(%x: tensor<8xf32, #p>) -> tensor<8xf32, #r> {
-  // expected-error@+1 {{needs all samples of a batch at once, in the maximum of them, but runs on one micro-batch at a time; use one micro-batch, or export a model that treats samples apart}}
+  // expected-error@+1 {{needs all samples of a batch at once, in the maximum of them, but runs on one micro-batch at a time; use one micro-batch, or export a model that processes each sample separately}}
   %0 = dtc.reshard %x : tensor<8xf32, #p> -> tensor<8xf32, #r>
   return %0 : tensor<8xf32, #r>
 }

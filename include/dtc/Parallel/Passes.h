@@ -1,6 +1,6 @@
 //===- Passes.h - passes of the parallel phase ------------------*- C++ -*-===//
 //
-// From a training step on global shapes to an SPMD step with layouts.
+// Convert a training step on global shapes to an SPMD step with layouts.
 //
 //===----------------------------------------------------------------------===//
 

@@ -6,56 +6,59 @@
 include "mlir/Pass/PassBase.td"
 
 def AssignMesh : Pass<"dtc-assign-mesh", "::mlir::ModuleOp"> {
-  let summary = "writes layouts on the arguments of @step";
+  let summary = "Assign layouts to the arguments of @step";
   let description = [{
-    Makes the mesh `<pp, dp, tp, mb>`, the axes of ranks in the given order,
-    and writes `dtc.layout` on every argument of `@step`: inputs and labels are
-    split along dimension 0 on mb, then dp; parameters and their state as
-    `dtc.split_dims` says; all else is replicated. An axis of ranks of size 1 gets no
-    entry; mb always does, since it tells what runs per micro-batch. Without
-    tensor parallelism the mesh has no tp. mb is the micro-batches of all
-    rounds.
+    Makes the mesh `<pp, dp, tp, mb>`, with the axes of ranks in the given
+    order, and writes `dtc.layout` on every argument of `@step`. Inputs and
+    labels are split along dimension 0 on mb, then dp. Parameters and their
+    state are split as `dtc.split_dims` says. All other arguments are
+    replicated. An axis of ranks of size 1 gets no entry; mb always does,
+    because it marks the values that differ per micro-batch. Without tensor
+    parallelism the mesh has no tp. The size of mb is the number of
+    micro-batches of all rounds.
 
     ```mlir
     %x: tensor<32x10xf32> {dtc.kind = "input"}
     // becomes
     %x: tensor<32x10xf32> {dtc.kind = "input", dtc.layout = #dtc.layout<#mesh, mb: split(0), dp: split(0)>}
     ```
-    A batch that dp x microbatches x accumulate does not divide is an error
-    that names numbers that would do.
+    If dp x microbatches x accumulate does not divide the batch, the pass fails
+    with an error that suggests batch sizes.
   }];
   let options = [
     Option<"dp", "dp", "int64_t", "1", "Ranks that share the batch">,
-    Option<"hsdp", "hsdp", "int64_t", "1", "How many of these form a group that ZeRO splits over">,
+    Option<"hsdp", "hsdp", "int64_t", "1", "Size of the ZeRO sharding group within dp; 1 shards over all of dp">,
     Option<"pp", "pp", "int64_t", "1", "Pipeline stages">,
     Option<"tp", "tp", "int64_t", "1", "Ranks that share each split product">,
     Option<"microbatches", "microbatches", "int64_t", "1", "Micro-batches in a round">,
     Option<"accumulate", "accumulate", "int64_t", "1", "Rounds in a step">,
     ListOption<"order", "order", "std::string",
-               "Axes of ranks, outermost first; empty: pp, dp, shard, tp">,
+               "Axes of ranks, outermost first; empty means pp, dp, shard, tp">,
   ];
 }
 
 def PropagateLayouts : Pass<"dtc-propagate-layouts", "::mlir::ModuleOp"> {
-  let summary = "infers the layout of every value, by the ops' sharding rules";
+  let summary = "Infer the layout of every value from the sharding rules of ops";
   let description = [{
-    Forward, in program order. Where an op cannot take its operands as they
-    are, they get a `dtc.reshard`: partial operands that the op is not linear
-    in are reduced, operands that share a factor are split alike. A value is
-    resharded to one layout once, whatever the number of its users.
+    Propagates layouts forward, in program order. An op that cannot use its
+    operands as they are gets a `dtc.reshard` of them: partial operands are
+    reduced unless the op is linear in them, and operands that share a factor
+    are split in the same way. A value is resharded to a layout once, whatever
+    the number of its users.
 
-    * An axis stays with parameters before it goes to other values, and with
-      rows and columns before sums.
+    * Parameters keep their axes before other values do, and rows and columns
+      before sums.
     * A value of a micro-batch that is partial on an axis of ranks is reduced
-      before anything but a sum, a move or a view of it; split as its users want
-      it. One that is partial on mb too is reduced at the end of the step.
-    * Where a dimension that a rule needs whole is split, the op is expanded
-      (`SplitExpansionInterface`).
-    * What does not depend on the batch, but has rows for it, is made for one
-      part of the batch, that of a micro-batch and a rank, if it repeats: repeated values, constants whose rows are
-      equal or repeat in groups, and what is made of such.
-    * With one micro-batch, what a value of it needs belongs to it, be it a sum
-      over the batch: only gradients and what the step returns leave it.
+      before any op other than a sum, a move or a view of it, and split as its
+      users want it. If it is also partial on mb, it is reduced at the end of
+      the step.
+    * An op is expanded (`SplitExpansionInterface`) if a dimension is split that
+      its rule needs whole.
+    * A value that repeats for each part of the batch is made for one part only,
+      that of a micro-batch and a rank. Such values are repetitions, constants
+      with equal rows or repeated groups of rows, and functions of these.
+    * With one micro-batch, all operands of its ops belong to it, even sums over
+      the batch. Only gradients and results of the step leave it.
 
     ```mlir
     %dw = dtc.matmul %x, %dy {transpose_lhs} : (tensor<32x10xf32>, tensor<32x5xf32>) -> tensor<10x5xf32>
@@ -65,22 +68,22 @@ def PropagateLayouts : Pass<"dtc-propagate-layouts", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"replicasAtLaunch", "replicas-at-launch", "bool", "false",
-           "The size of dp is known at launch only: random numbers ask for it">,
+           "Whether the size of dp is known only at launch, so that random numbers read it">,
   ];
 }
 
 def InsertCollectives : Pass<"dtc-insert-collectives", "::mlir::ModuleOp"> {
-  let summary = "turns every reshard into collectives";
+  let summary = "Turn every reshard into collectives";
   let description = [{
-    Partial on mb becomes a sum over micro-batches; then partial becomes
-    replicated by an all-reduce or split by a reduce-scatter. An axis that
-    splits another dimension moves there by an all-to-all, if it is the minor
-    split of the one and becomes the next of the other; axes that split a
-    dimension into as many shards take the place of others by a permutation.
-    What remains is gathered where it is split, and sliced where it is to be.
-    The partial axes of one value are reduced at once, over their product. With
-    `reduce-dtype` gradients are cast before and back after they are reduced;
-    what accumulates over micro-batches does so in its own type.
+    A value that is partial on mb is summed over micro-batches. Then a partial
+    value becomes replicated by an all-reduce, or split by a reduce-scatter. An
+    axis moves to another dimension by an all-to-all, if it is the minor split
+    of the one and becomes the next split of the other. If other axes are to
+    split a dimension into as many shards, a permutation exchanges them. All
+    other splits are gathered, and missing splits are sliced. The partial axes
+    of a value are reduced at once, over their product. With `reduce-dtype`,
+    gradients are cast before they are reduced and back afterwards; sums over
+    micro-batches keep their own type.
 
     ```mlir
     %g = dtc.reshard %dw : tensor<10x5xf32, #partial_dp_partial_mb> -> tensor<10x5xf32, #replicated>
@@ -95,7 +98,7 @@ def InsertCollectives : Pass<"dtc-insert-collectives", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"reduceDtype", "reduce-dtype", "std::string", "\"fp32\"",
-           "what ranks sum gradients in: fp32, bf16 or fp16">,
+           "Data type of gradient sums over ranks: fp32, bf16 or fp16">,
   ];
 }
 

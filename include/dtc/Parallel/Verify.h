@@ -1,7 +1,7 @@
 //===- Verify.h - invariant of the parallel phase ---------------*- C++ -*-===//
 //
-// What the phases after parallel rely on. Every op verifies its own layouts;
-// this checks what no single op can see.
+// The invariant that later phases rely on. Every op verifies its own layouts;
+// this check covers properties that span several ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,10 +12,10 @@
 
 namespace dtc {
 
-/// Checks that a module is what the parallel phase makes: every tensor has a
-/// layout over one mesh; no reshard is left; a sum over micro-batches feeds
-/// something that runs per micro-batch only if it depends on inputs alone.
-/// Fails with a diagnostic.
+/// Checks the result of the parallel phase: every tensor has a layout over one
+/// mesh, no reshard remains, and an op that runs per micro-batch uses a sum
+/// over micro-batches only if that depends on inputs alone. Fails with a
+/// diagnostic.
 mlir::LogicalResult verifyParallel(mlir::ModuleOp module);
 
 } // namespace dtc
