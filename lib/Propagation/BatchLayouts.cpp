@@ -1,4 +1,4 @@
-//===- BatchLayouts.cpp - where the samples of a batch are ----------------===//
+//===- BatchLayouts.cpp - layouts of the samples of a batch ---------------===//
 //
 // Layouts by the ops' sharding rules, for the batch alone.
 //
@@ -38,7 +38,7 @@ LogicalResult dtc::splitIntoSamples(func::FuncOp forward, int64_t batch) {
   Propagation propagation(forward, mesh);
   for (Operation &op :
        llvm::make_early_inc_range(forward.front().without_terminator()))
-    if (auto norm = dyn_cast<BatchNormOp>(op)) // of whatever samples there are
+    if (auto norm = dyn_cast<BatchNormOp>(op)) // of any set of samples
       norm.getY().setType(
           withLayout(norm.getY().getType(), getLayout(norm.getX().getType())));
     else if (failed(propagation.propagate(&op)))
@@ -49,13 +49,13 @@ LogicalResult dtc::splitIntoSamples(func::FuncOp forward, int64_t batch) {
 
 llvm::DenseMap<Value, LayoutAttr> dtc::findSamples(func::FuncOp forward) {
   llvm::DenseMap<Value, LayoutAttr> layouts;
-  // One sample cannot be told from other dimensions of size 1.
+  // A batch of one sample looks like any other dimension of size 1.
   int64_t batch = getExportedBatch(forward);
   if (batch < 2)
     return layouts;
   OwningOpRef<func::FuncOp> copy = forward.clone();
-  // Ops that stay are known by their number; of those that are made again, too,
-  // the first counts.
+  // Numbers identify ops that stay in the copy. If an op is rebuilt, its first
+  // copy counts.
   constexpr StringLiteral number = "dtc.number";
   SmallVector<Operation *> ops;
   Builder builder(forward.getContext());

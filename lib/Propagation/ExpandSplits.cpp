@@ -1,7 +1,7 @@
-//===- ExpandSplits.cpp - other ops over a split dimension ----------------===//
+//===- ExpandSplits.cpp - expand ops over a split dimension ---------------===//
 //
-// Asks SplitExpansionInterface where a dimension is split that an op's rule
-// needs whole.
+// Uses SplitExpansionInterface where a dimension is split that an op's sharding
+// rule needs whole.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,7 +10,7 @@
 using namespace mlir;
 using namespace dtc;
 
-/// Replaces an op by others for a dimension of `size` that axes split.
+/// Replaces an op with others for a dimension of `size` that axes split.
 FailureOr<SmallVector<Value>> Propagation::expand(SplitExpansionInterface op,
                                                   ArrayRef<StringAttr> axes,
                                                   int64_t size) {
@@ -20,7 +20,7 @@ FailureOr<SmallVector<Value>> Propagation::expand(SplitExpansionInterface op,
   for (StringAttr axis : axes) {
     int64_t ways = mesh.getSize(axis.getValue());
     parts *= ways;
-    if (ways > 1) // the only micro-batch may have any place
+    if (ways > 1) // with one micro-batch, any place will do
       splits.push_back(AxisLayout::split(axis, 0));
   }
   SmallVector<int64_t> first;
@@ -44,8 +44,8 @@ FailureOr<SmallVector<Value>> Propagation::expand(SplitExpansionInterface op,
   return results;
 }
 
-/// Expands an op of which a dimension is split that its rule needs whole;
-/// nothing if there is none.
+/// Expands an op if a dimension is split that its rule needs whole. Returns no
+/// values otherwise.
 FailureOr<SmallVector<Value>>
 Propagation::expandIfSplit(SplitExpansionInterface op) {
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))

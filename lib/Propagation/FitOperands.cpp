@@ -1,6 +1,7 @@
-//===- FitOperands.cpp - operands that fit an op's rule -------------------===//
+//===- FitOperands.cpp - fit operands to an op's rule ---------------------===//
 //
-// Inserts a reshard where an operand does not fit; layouts of results follow.
+// Inserts a reshard where an operand does not fit. The layouts of results
+// follow.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +24,8 @@ Value Propagation::reshard(Value value, LayoutAttr layout, OpBuilder &builder,
 Value Propagation::makeResharded(Value value, LayoutAttr layout,
                                  OpBuilder &builder, Location location) {
   LayoutAttr own = getLayout(value.getType());
-  // A repeated value is made as it is needed, rather than made whole and cut. A
-  // sum is completed before it is repeated: that moves less.
+  // Create a repeated value in the needed layout instead of making it whole and
+  // slicing it. Complete a sum before repeating it: that moves less data.
   if (canRepeat(value, layout)) {
     auto repeat = value.getDefiningOp<BroadcastOp>();
     Value x =
@@ -34,7 +35,7 @@ Value Propagation::makeResharded(Value value, LayoutAttr layout,
     single.note(made);
     return made;
   }
-  // First the sum alone, which others may want as well.
+  // Reduce the sum alone first: other users may need it, too.
   bool isScattered =
       llvm::any_of(own.getEntries(), [&](const AxisLayout &entry) {
         return entry.isPartial() && layout.isSplit(entry.axis);
@@ -46,8 +47,8 @@ Value Propagation::makeResharded(Value value, LayoutAttr layout,
   if (drawn.contains(value))
     if (Value made = draw(value, layout, builder, location))
       return made;
-  // What all parts of the batch have in common is made in parts; their sums
-  // over other axes are scattered then.
+  // Make values common to all parts of the batch in parts; their sums over
+  // other axes then become scatters.
   bool isOfAll = !own.getEntry(MeshAttr::timeAxis) ||
                  mesh.getSize(MeshAttr::timeAxis) == 1;
   if (isOfAll && isCutByBatch(value, layout)) {
@@ -65,11 +66,11 @@ Value Propagation::makeResharded(Value value, LayoutAttr layout,
   return moved;
 }
 
-/// The dimension that users of a value want an axis to split, because another
-/// operand of theirs is split there.
+/// The dimension that a value's users want an axis to split, because the axis
+/// splits another operand of theirs.
 std::optional<int64_t> Propagation::getWantedDim(Value value, StringAttr axis,
                                                  unsigned depth) {
-  constexpr unsigned maxDepth = 4; // a bias, a cast, a residual sum
+  constexpr unsigned maxDepth = 4; // enough for a bias, a cast, a residual sum
   auto findFactor = [](const TensorFactors &tensor,
                        unsigned factor) -> std::optional<int64_t> {
     for (auto [dim, factors] : llvm::enumerate(tensor))
@@ -106,9 +107,9 @@ std::optional<int64_t> Propagation::getWantedDim(Value value, StringAttr axis,
   return std::nullopt;
 }
 
-/// The layout with an axis that splits a dimension, too: the major part of one
-/// of which axes of the batch split pieces, else what they leave. Null if it
-/// does not divide that.
+/// Adds an axis that splits a dimension to a layout. The axis becomes the major
+/// split if axes of the batch split pieces of the dimension; otherwise it
+/// splits their parts. Returns null if the axis does not divide the dimension.
 LayoutAttr Propagation::addSplit(RankedTensorType type, LayoutAttr layout,
                                  StringAttr axis, int64_t dim) {
   int64_t size = mesh.getSize(axis.getValue()), ways = size;
@@ -134,8 +135,9 @@ LayoutAttr Propagation::addSplit(RankedTensorType type, LayoutAttr layout,
   return LayoutAttr::getCanonical(mesh, entries);
 }
 
-/// The layout without a partial axis: split as users want it, else replicated,
-/// as what is repeated is, which can follow the other operands.
+/// Removes a partial axis from a layout. The axis splits the value as its users
+/// want it, or else replicates it. Repeated values are replicated too, as they
+/// can follow the other operands.
 LayoutAttr Propagation::reduce(Value value, LayoutAttr layout,
                                StringAttr axis) {
   LayoutAttr whole = layout.without(axis.getValue());
@@ -159,8 +161,8 @@ static bool keepsParts(Operation *op, ArrayRef<unsigned> partial) {
 }
 
 /// On each axis, keeps the largest set of partial operands that the op is
-/// linear in, and reduces the others. What is partial on an axis of ranks alone
-/// belongs to a micro-batch and waits for sums only.
+/// linear in, and reduces the others. A value that is partial only on an axis
+/// of ranks belongs to a micro-batch and stays partial only for sums.
 SmallVector<LayoutAttr> Propagation::fitPartials(Operation *op,
                                                  const ShardingRule &rule) {
   SmallVector<LayoutAttr> operands;
@@ -179,7 +181,7 @@ SmallVector<LayoutAttr> Propagation::fitPartials(Operation *op,
         axis.name != MeshAttr::timeAxis && llvm::any_of(kept, [&](unsigned i) {
           return operands[i].isSplit(MeshAttr::timeAxis);
         });
-    // An axis that splits another operand would be needed for both.
+    // An axis that splits another operand cannot stay partial in this one.
     bool isTaken = llvm::any_of(
         operands, [&](LayoutAttr layout) { return layout.isSplit(axis.name); });
     if (isTaken || (isOfMicrobatch && !keepsParts(op, kept)))
@@ -191,7 +193,7 @@ SmallVector<LayoutAttr> Propagation::fitPartials(Operation *op,
   return operands;
 }
 
-/// Leaves axes out: what the next one splits are pieces of their parts.
+/// Removes axes. The axes after a removed one split pieces.
 static void eraseAxes(SmallVector<FactorAxis, 1> &axes, MeshAttr mesh,
                       llvm::function_ref<bool(StringAttr)> isLeftOut) {
   SmallVector<FactorAxis, 1> left;
@@ -210,9 +212,10 @@ static void eraseAxes(SmallVector<FactorAxis, 1> &axes, MeshAttr mesh,
   axes = left;
 }
 
-/// For each factor the axes that the first operand split by any gives it, as
-/// far as they can be used once and all results can be written. Stored values
-/// come first, and of one operand's factors those that are not summed.
+/// Chooses the axes of each factor: those of the first operand that is split by
+/// the factor, if each axis is used once and all results can be written. Stored
+/// values come first. Among one operand's factors, those that are not summed
+/// come first.
 FactorAxes Propagation::chooseAxes(Operation *op, const ShardingRule &rule,
                                    ArrayRef<LayoutAttr> operands) {
   SmallVector<unsigned> order =
@@ -223,7 +226,7 @@ FactorAxes Propagation::chooseAxes(Operation *op, const ShardingRule &rule,
     };
     return rank(a) < rank(b);
   });
-  // What is overwritten keeps its layout.
+  // An overwritten operand keeps its layout.
   if (auto alias = dyn_cast<AliasInterface>(op))
     if (std::optional<Alias> first = alias.getAlias(0);
         first && first->kind == AliasKind::Update &&
@@ -278,8 +281,8 @@ FactorAxes Propagation::chooseAxes(Operation *op, const ShardingRule &rule,
   return axes;
 }
 
-/// The layout, on an mb axis of size 1 as `own` has it: there is nothing to be
-/// moved. A repeated value can be made as wanted.
+/// Keeps the mb entry of `own` if mb has size 1, because no data moves. A
+/// repeated value takes the wanted entry.
 LayoutAttr Propagation::keepTime(Value value, LayoutAttr own,
                                  LayoutAttr layout) {
   if (mesh.getSize(MeshAttr::timeAxis) > 1 || canRepeat(value, layout))
@@ -291,8 +294,9 @@ LayoutAttr Propagation::keepTime(Value value, LayoutAttr own,
   return LayoutAttr::getCanonical(mesh, entries);
 }
 
-/// What runs in the only micro-batch needs no sums over micro-batches, but for
-/// those of inputs, which are known before; a sum over stages is taken once.
+/// An op in the only micro-batch needs no sums over micro-batches. Exceptions
+/// are sums of inputs, which are known before, and a sum over stages, which is
+/// taken once.
 void Propagation::fitTime(Operation *op) {
   if (mesh.getSize(MeshAttr::timeAxis) > 1)
     return;
@@ -334,8 +338,8 @@ LogicalResult Propagation::infer(Operation *op) {
                      reshard(op->getOperand(i), layout, builder, op->getLoc()));
   };
   std::string error;
-  // Axes of size 1 constrain nothing, but where a repeated value can follow the
-  // other operands on them it need not be made whole.
+  // Axes of size 1 constrain nothing. But a repeated value that follows the
+  // other operands on them need not be made whole.
   bool isFree = llvm::any_of(operands, [](LayoutAttr layout) {
     return llvm::any_of(layout.getEntries(), [](const AxisLayout &entry) {
       return entry.isSplit() && !entry.hasDim();
@@ -344,7 +348,7 @@ LogicalResult Propagation::infer(Operation *op) {
   FailureOr<SmallVector<LayoutAttr>> results =
       isFree ? inferResultLayouts(rule, mesh, operands, error)
              : inferExactly(rule, mesh, operands, error);
-  // A result that has no part of a split dimension depends on the axis as well.
+  // A result without the split dimension depends on the axis as well.
   if (succeeded(results) && forgetsTime(operands, *results))
     results = inferResultLayouts(rule, mesh, operands, error);
   if (failed(results)) {
@@ -353,7 +357,8 @@ LogicalResult Propagation::infer(Operation *op) {
       std::optional<SmallVector<AxisLayout>> entries =
           writeFactorAxes(rule, rule.operands[i], mesh, axes);
       if (!entries)
-        return op->emitOpError("operand ") << i << " cannot be split alike";
+        return op->emitOpError("operand ")
+               << i << " cannot be split like the others";
       for (const AxisLayout &entry : layout.getEntries())
         if (entry.isPartial())
           entries->push_back(entry);
@@ -362,7 +367,7 @@ LogicalResult Propagation::infer(Operation *op) {
     }
     results = inferResultLayouts(rule, mesh, operands, error);
     if (failed(results))
-      return op->emitOpError("fits no layout of its operands: ") << error;
+      return op->emitOpError("has no layout that fits its operands: ") << error;
   }
   setOperands();
   for (auto [result, layout] : llvm::zip(op->getResults(), *results))

@@ -1,7 +1,7 @@
 //===- Propagation.cpp - layouts of one op after the other ----------------===//
 //
-// Replaces ops by others where a dimension is split that a rule needs whole;
-// makes the operands of all else fit, and gives results layouts.
+// Replaces an op where a dimension is split that its rule needs whole. Fits the
+// operands of all other ops and gives results layouts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,7 +10,7 @@
 using namespace mlir;
 using namespace dtc;
 
-/// Layouts for what was built between two ops.
+/// Gives layouts to the ops that were built between two ops.
 LogicalResult Propagation::propagateNew(Operation *before, Operation *op) {
   SmallVector<Operation *> built;
   for (Operation *next = before ? before->getNextNode()
@@ -23,9 +23,9 @@ LogicalResult Propagation::propagateNew(Operation *before, Operation *op) {
   return success();
 }
 
-/// A sum of scalars of which only some are partial: the others become partial
-/// too, the first part being the whole and the rest zero. So that the sum of
-/// many is reduced once.
+/// Makes all operands of a sum of scalars partial if only some are: the first
+/// part gets the whole value and the others zero. Then a sum of many terms is
+/// reduced once.
 LogicalResult Propagation::makePartial(Operation *op) {
   OpBuilder builder(op);
   Location loc = op->getLoc();
@@ -68,8 +68,8 @@ LogicalResult Propagation::makePartial(Operation *op) {
   return success();
 }
 
-/// Splits a value as the plan wants it here; of one that is summed over
-/// micro-batches, the sum, or else what is summed.
+/// Splits a value as the plan requires. If the value is summed over
+/// micro-batches, splits the sum, or else the summed value.
 void Propagation::place(Value value, DictionaryAttr split, bool perMicrobatch) {
   LayoutAttr layout = getLayout(value.getType());
   if (layout.isPartial(MeshAttr::timeAxis) && !perMicrobatch)
@@ -92,7 +92,7 @@ void Propagation::place(Value value, DictionaryAttr split, bool perMicrobatch) {
 }
 
 LogicalResult Propagation::propagate(Operation *op) {
-  // What has been reduced is not looked at in parts again.
+  // Use the reduced version of an operand if there is one.
   for (OpOperand &operand : op->getOpOperands())
     if (Value whole = reduced.lookup(operand.get()))
       operand.set(whole);

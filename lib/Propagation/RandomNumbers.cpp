@@ -1,7 +1,7 @@
 //===- RandomNumbers.cpp - random numbers made in parts -------------------===//
 //
-// Whoever needs random numbers draws them: those of its part of the tensor,
-// under whatever layout.
+// Each user draws the random numbers of its own part of the tensor, in any
+// layout.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,8 +13,8 @@
 using namespace mlir;
 using namespace dtc;
 
-/// Whether the op makes random numbers, or something of them, constants and
-/// single numbers that all ranks have.
+/// Whether the op makes random numbers, or combines them only with constants
+/// and scalars that all ranks have.
 bool Propagation::isDrawn(Operation *op) const {
   if (isa<RandomUniformOp>(op))
     return true;
@@ -31,8 +31,8 @@ bool Propagation::isDrawn(Operation *op) const {
          });
 }
 
-/// For each part that an axis makes of a dimension its number, so that each
-/// rank, or each micro-batch, sees its own.
+/// Returns the index of each part that an axis makes of a dimension, so that
+/// each rank or micro-batch sees its own index.
 Value Propagation::getParts(StringAttr axis, OpBuilder &builder,
                             Location location) {
   if (axis == MeshAttr::timeAxis)
@@ -65,8 +65,8 @@ Value Propagation::addInput(StringRef kind, Type type) {
   return value;
 }
 
-/// The same as an input of the step, of this kind: no constant knows
-/// which micro-batch it is used in, or how many replicas there are.
+/// Returns the indices as an input of this kind: a constant cannot depend on
+/// the micro-batch that uses it or on the number of replicas.
 Value Propagation::getNumbers(StringAttr axis, StringRef kind) {
   Value &known = numbers[kind];
   if (!known)
@@ -78,7 +78,7 @@ Value Propagation::getNumbers(StringAttr axis, StringRef kind) {
   return known;
 }
 
-/// How many replicas there are, as an input of the step.
+/// Returns the number of replicas as an input of the step.
 Value Propagation::getReplicas() {
   if (Value known = findScalarInput(step, replicasKind))
     return known;
@@ -87,8 +87,9 @@ Value Propagation::getReplicas() {
                                         LayoutAttr::getReplicated(mesh)));
 }
 
-/// Random numbers under a layout. That axes split each of several pieces of a
-/// dimension, they split another dimension of the same elements in order.
+/// Draws random numbers in a layout. Axes that split each piece of a dimension
+/// instead split a dimension of a reshaped tensor with the same elements in
+/// order.
 Value Propagation::drawNumbers(RandomUniformOp op, LayoutAttr layout,
                                OpBuilder &builder) {
   RankedTensorType type = op.getType();
@@ -139,8 +140,8 @@ Value Propagation::drawNumbers(RandomUniformOp op, LayoutAttr layout,
   return numbers;
 }
 
-/// What is drawn is made as it is needed, rather than made whole and cut; null
-/// if the layout does not say how.
+/// Draws a value in the needed layout instead of making it whole and slicing
+/// it. Returns null if the layout does not allow it.
 Value Propagation::draw(Value value, LayoutAttr layout, OpBuilder &builder,
                         Location location) {
   if (layout.hasPartial())

@@ -1,7 +1,7 @@
 //===- RepeatedValues.cpp - values made in parts --------------------------===//
 //
-// What is the same for all micro-batches, or for all ranks, and has rows for
-// each, is made for one of them.
+// A value that has rows for all micro-batches or ranks, but repeats from one to
+// the next, is made for one of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,8 +13,8 @@
 using namespace mlir;
 using namespace dtc;
 
-/// The layout in which a value is repeated under `layout`: summed where that
-/// is.
+/// The layout of a repetition's operand, with the axes reduced on which
+/// `layout` is not partial.
 LayoutAttr Propagation::getRepeated(BroadcastOp repeat,
                                     LayoutAttr layout) const {
   SmallVector<AxisLayout> entries;
@@ -26,7 +26,7 @@ LayoutAttr Propagation::getRepeated(BroadcastOp repeat,
 }
 
 /// Whether a value repeats another, whose terms may have been summed before,
-/// and can be made under the layout.
+/// and can be made in the layout.
 bool Propagation::canRepeat(Value value, LayoutAttr layout) {
   auto repeat = value.getDefiningOp<BroadcastOp>();
   if (!repeat)
@@ -38,7 +38,8 @@ bool Propagation::canRepeat(Value value, LayoutAttr layout) {
   return succeeded(inferred) && inferred->front() == layout;
 }
 
-/// Whether axes of the batch split the value under the layout that do not yet.
+/// Whether axes of the batch split the value in `layout` but not yet in its
+/// own.
 bool Propagation::isCutByBatch(Value value, LayoutAttr layout) const {
   LayoutAttr own = getLayout(value.getType());
   return llvm::any_of(layout.getEntries(), [&](const AxisLayout &entry) {
@@ -49,7 +50,7 @@ bool Propagation::isCutByBatch(Value value, LayoutAttr layout) const {
   });
 }
 
-/// The layout `own`, split by axes of the batch as `layout` is.
+/// The layout `own`, with the splits by batch axes of `layout`.
 LayoutAttr Propagation::cutByBatch(LayoutAttr own, LayoutAttr layout) const {
   SmallVector<AxisLayout> entries(own.getEntries());
   for (const AxisLayout &entry : layout.getEntries())
@@ -59,7 +60,8 @@ LayoutAttr Propagation::cutByBatch(LayoutAttr own, LayoutAttr layout) const {
   return LayoutAttr::getCanonical(mesh, entries);
 }
 
-/// Where axes of the batch split a value; none if that is several places.
+/// The entry of batch axes that split a value; none if they split several
+/// places.
 static std::optional<AxisLayout> findBatch(LayoutAttr layout) {
   std::optional<AxisLayout> batch;
   for (const AxisLayout &entry : layout.getEntries()) {
@@ -73,8 +75,8 @@ static std::optional<AxisLayout> findBatch(LayoutAttr layout) {
   return batch;
 }
 
-/// The shortest prefix of which `bytes`, rows of `rowBytes` each, are
-/// repetitions, in rows.
+/// Length in rows of the shortest prefix whose repetition gives `bytes`. Each
+/// row has `rowBytes` bytes.
 static int64_t findPeriod(ArrayRef<char> bytes, int64_t rowBytes) {
   int64_t rows = bytes.size() / rowBytes;
   for (int64_t period : llvm::seq<int64_t>(1, rows))
@@ -84,8 +86,8 @@ static int64_t findPeriod(ArrayRef<char> bytes, int64_t rowBytes) {
   return rows;
 }
 
-/// A constant that axes of the batch can split, because what they split
-/// repeats: of one repetition, broadcast. Null if it does not repeat.
+/// Rebuilds a constant as a broadcast of one repetition, so that axes of the
+/// batch can split it. Returns null if the constant does not repeat.
 Value Propagation::repeat(ConstantOp constant, LayoutAttr layout,
                           OpBuilder &builder) {
   std::optional<AxisLayout> batch = findBatch(layout);
@@ -125,8 +127,9 @@ Value Propagation::repeat(ConstantOp constant, LayoutAttr layout,
   if (copies == 1 && rows > 1)
     return {};
 
-  // [..., pieces * copies * period, ...] of [copies, ..., pieces, period, ...].
-  // What splits nothing is no dimension: an axis of size 1 is either's.
+  // Builds [..., pieces * copies * period, ...] from [copies, ..., pieces,
+  // period, ...]. Factors of size 1 get no dimension: an axis of size 1 fits
+  // either.
   SmallVector<int64_t> shape(type.getShape()), apart(shape);
   apart.erase(apart.begin() + batch->dim);
   if (period > 1)
@@ -157,9 +160,10 @@ Value Propagation::repeat(ConstantOp constant, LayoutAttr layout,
   return value;
 }
 
-/// A value that does not depend on the micro-batch, under a layout by which
-/// axes of the batch split it: made of operands that are split so, down to what
-/// is repeated. Null if some of it is not the same for all parts of the batch.
+/// Rebuilds a value that does not depend on the micro-batch in a layout that
+/// axes of the batch split. Its operands are split the same way, down to
+/// repeated values. Returns null if an operand is not the same for all parts of
+/// the batch.
 Value Propagation::remake(Value value, LayoutAttr layout, OpBuilder &builder,
                           Location location) {
   if (getLayout(value.getType()) == layout)
@@ -168,7 +172,7 @@ Value Propagation::remake(Value value, LayoutAttr layout, OpBuilder &builder,
     return draw(value, layout, builder, location);
   Operation *op = value.getDefiningOp();
   if (auto moved = dyn_cast_if_present<ReshardOp>(op)) {
-    // What is moved is made in parts; they move as it did.
+    // Rebuild the operand of a move in parts; they move as the whole did.
     Value made = remake(moved.getX(),
                         cutByBatch(getLayout(moved.getX().getType()), layout),
                         builder, location);
@@ -200,7 +204,7 @@ Value Propagation::remake(Value value, LayoutAttr layout, OpBuilder &builder,
     layouts.push_back(LayoutAttr::getCanonical(mesh, *entries));
   }
   std::string error;
-  // Of several results each follows from the operands.
+  // The layouts of several results follow from the operands.
   SmallVector<LayoutAttr> given;
   if (op->getNumResults() == 1)
     given.push_back(layout);

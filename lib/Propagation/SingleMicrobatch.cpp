@@ -1,8 +1,9 @@
 //===- SingleMicrobatch.cpp - values of a step's only micro-batch ---------===//
 //
-// A value belongs to the micro-batch if its layout is split on mb, along some
-// dimension or none. Where one is needed that is partial, or that follows from
-// a sum, all that it is made of up to there joins the micro-batch.
+// A value belongs to the micro-batch if its layout has a split on mb, along
+// some dimension or none. If an op of the micro-batch needs a value that is
+// partial or follows from a sum, that value joins the micro-batch, with all
+// values between it and the sum.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +21,7 @@ static bool isOfMicrobatch(Value value) {
   return getLayout(value.getType()).isSplit(MeshAttr::timeAxis);
 }
 
-/// The value's type with another entry for mb.
+/// Replaces the mb entry of a value's layout.
 static void setTime(Value value, AxisLayout entry) {
   LayoutAttr layout = getLayout(value.getType());
   SmallVector<AxisLayout> entries(
@@ -66,8 +67,8 @@ void SingleMicrobatch::joinOperands(Operation *op) {
       join(operand);
 }
 
-/// Makes a value one of the micro-batch, with all that it is made of, and what
-/// has been made of it.
+/// Moves a value into the micro-batch, with the values that it depends on and
+/// those that depend on it.
 void SingleMicrobatch::join(Value first) {
   SmallVector<Value> work = {first};
   auto joinAll = [&](ValueRange values) { llvm::append_range(work, values); };
@@ -112,7 +113,7 @@ Value SingleMicrobatch::sum(Value value, Operation *user) {
   return result;
 }
 
-/// Gradients accumulate, whatever they are made of.
+/// Makes a gradient accumulate over micro-batches, whatever its operands are.
 void SingleMicrobatch::leave(Value gradient) {
   OpBuilder builder(gradient.getContext());
   builder.setInsertionPointAfterValue(gradient);

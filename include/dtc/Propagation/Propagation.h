@@ -12,7 +12,8 @@
 
 namespace dtc {
 
-/// Makes the operands of one op fit its rule and gives its results layouts.
+/// Fits the operands of one op to its sharding rule and gives its results
+/// layouts.
 class Propagation {
 public:
   Propagation(mlir::func::FuncOp step, MeshAttr mesh,
@@ -20,12 +21,13 @@ public:
       : step(step), mesh(mesh), replicasAtLaunch(replicasAtLaunch),
         single(step, mesh) {}
 
-  /// Says that a value depends on no input: it is stored as it lies.
+  /// Marks a value that depends on no input, such as a parameter: its layout is
+  /// the one that it is stored in.
   void addStored(mlir::Value value) { stored.insert(value); }
 
   mlir::LogicalResult propagate(mlir::Operation *op);
 
-  /// The value under a layout, by a reshard if need be.
+  /// Returns the value in a layout, by a reshard if needed.
   mlir::Value reshard(mlir::Value value, LayoutAttr layout,
                       mlir::OpBuilder &builder, mlir::Location location);
 
@@ -75,16 +77,16 @@ private:
 
   mlir::func::FuncOp step;
   MeshAttr mesh;
-  /// Whether the size of dp is known at launch only.
+  /// Whether the size of dp is known only at launch.
   bool replicasAtLaunch;
   SingleMicrobatch single;
   llvm::DenseMap<std::pair<mlir::Value, LayoutAttr>, mlir::Value> resharded;
   llvm::DenseSet<mlir::Value> stored;
-  /// What values of a micro-batch have been reduced to.
+  /// Reduced versions of values of a micro-batch.
   llvm::DenseMap<mlir::Value, mlir::Value> reduced;
-  /// Random numbers, and what is made of them and constants alone.
+  /// Random numbers, and values computed from them and constants alone.
   llvm::DenseSet<mlir::Value> drawn;
-  /// Numbers of micro-batches or replicas, by the input's kind.
+  /// Inputs with the numbers of micro-batches or replicas, by kind.
   llvm::StringMap<mlir::Value> numbers;
 };
 

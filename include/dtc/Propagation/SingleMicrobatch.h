@@ -1,8 +1,9 @@
 //===- SingleMicrobatch.h - values of a step's only micro-batch -*- C++ -*-===//
 //
-// With one micro-batch a sum over all of them is the value itself, so any op of
-// the micro-batch may need it. This says which values that are summed, or known
-// only at the end of the step, belong to the micro-batch instead.
+// With one micro-batch, a sum over micro-batches is the value itself, so any op
+// of the micro-batch may use it. This class decides which summed values, and
+// which values known only at the end of the step, belong to the micro-batch
+// instead.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,31 +15,31 @@
 
 namespace dtc {
 
-/// Follows the propagation of layouts through a step, op by op.
+/// Tracks the propagation of layouts through a step, op by op.
 class SingleMicrobatch {
 public:
   SingleMicrobatch(mlir::func::FuncOp step, MeshAttr mesh);
 
-  /// Whether a value depends on inputs and constants alone: a sum of such is
-  /// known before the micro-batch.
+  /// Whether a value depends on inputs and constants alone. A sum of such
+  /// values is known before the micro-batch runs.
   bool isOfInputs(mlir::Value value) const { return ofInputs.contains(value); }
 
-  /// Says that a value is an input of the step.
+  /// Marks a value as an input of the step.
   void addInput(mlir::Value value) { ofInputs.insert(value); }
 
-  /// Before an op gets layouts: if it runs in the micro-batch, its operands
-  /// belong to it, other than sums of inputs.
+  /// Call before an op gets layouts. If the op runs in the micro-batch, its
+  /// operands join the micro-batch, except for sums of inputs.
   void joinOperands(mlir::Operation *op);
 
-  /// Says that ops from `first` up to `op` take its place, before any has
-  /// layouts.
+  /// Records that the ops from `first` up to `op` replace it. Call before they
+  /// have layouts.
   void replace(mlir::Operation *op, mlir::Operation *first,
                mlir::ValueRange results);
 
-  /// After an op got layouts.
+  /// Call after an op has got layouts.
   void note(mlir::Operation *op);
 
-  /// What a gradient of the micro-batch has left it as; else the value itself.
+  /// The sum of a gradient outside the micro-batch; else the value itself.
   mlir::Value getSum(mlir::Value value) const {
     mlir::Value sum = sums.lookup(value);
     return sum ? sum : value;
@@ -51,13 +52,14 @@ private:
   bool isLate(mlir::Value value) const { return late.contains(value); }
 
   bool isActive;
-  /// Known only when micro-batches have been summed, other than from inputs.
+  /// Values known only after micro-batches are summed, except for sums of
+  /// inputs.
   llvm::DenseSet<mlir::Value> late;
   llvm::DenseSet<mlir::Value> ofInputs;
   llvm::DenseMap<mlir::Value, mlir::Value> sums; ///< by gradient
   /// Gradients of parameters, as the step returns them.
   llvm::DenseSet<mlir::Value> gradients;
-  /// What the loss, an evaluation and gradients are made by.
+  /// Ops that the loss, an evaluation and gradients depend on.
   llvm::DenseSet<mlir::Operation *> ofMicrobatch;
 };
 

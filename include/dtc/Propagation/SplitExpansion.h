@@ -1,6 +1,6 @@
 //===- SplitExpansion.h - ops over a split dimension ------------*- C++ -*-===//
 //
-// The interface that dtc-propagate-layouts asks, and the registration of the
+// The interface that dtc-propagate-layouts queries, and the registration of the
 // models that implement it.
 //
 //===----------------------------------------------------------------------===//

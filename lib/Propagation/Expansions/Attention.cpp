@@ -1,7 +1,8 @@
 //===- Attention.cpp - causal attention of split queries ------------------===//
 //
-// Which keys a query has depends on its number in the whole sequence: a mask
-// says so, of which each part makes its own rows. Keys and values are whole.
+// The position of a query in the whole sequence determines its keys. A mask
+// expresses this, and each part builds its own rows of the mask. Keys and
+// values are whole.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,8 +12,8 @@
 using namespace mlir;
 using namespace dtc;
 
-/// [1, 1, queries, keys]: negative infinity where the key comes after the
-/// query, else what the op's mask has there, or zero.
+/// Builds the mask [1, 1, queries, keys]: negative infinity where the key comes
+/// after the query, else the value of the op's mask, or zero without one.
 template <typename OpTy>
 static Value makeMask(OpTy op, OpBuilder &b, Value starts) {
   Location loc = op.getLoc();

@@ -14,7 +14,8 @@ using namespace dtc;
 
 namespace {
 
-/// What loss and gradient share. Both build it; CSE makes it one.
+/// Values that the loss and its gradient share. Both build them; CSE merges
+/// them.
 template <typename OpType> class Rows {
 public:
   Rows(OpType op, OpBuilder &builder, Value starts)
@@ -54,13 +55,13 @@ public:
   Location loc;
   Value logits;
   RankedTensorType type;
-  int64_t classes; ///< the dimension
+  int64_t classes; ///< the class dimension
   Value isTarget;  ///< [rows, classes]
   Value max, exp, sum;
   Value isCounted; ///< [rows, 1]; null if all labels count
 
 private:
-  /// Which columns are classes; those after are padding.
+  /// Flags the columns that are classes; the columns after them are padding.
   Value flagClasses(int64_t number) {
     SmallVector<bool> flags(type.getDimSize(classes), false);
     std::fill_n(flags.begin(), number, true);
@@ -86,7 +87,7 @@ private:
   }
 };
 
-/// Logits and their classes are operand 0 of both ops.
+/// Operand 0 of both ops holds the logits, with classes on a dimension.
 template <typename Model, typename OpType>
 struct ClassesExpansion
     : SplitExpansionInterface::ExternalModel<Model, OpType> {

@@ -1,4 +1,4 @@
-//===- Expansion.h - what expansions are written with -----------*- C++ -*-===//
+//===- Expansion.h - helpers of expansions ----------------------*- C++ -*-===//
 
 #ifndef DTC_LIB_PROPAGATION_EXPANSIONS_EXPANSION_H
 #define DTC_LIB_PROPAGATION_EXPANSIONS_EXPANSION_H
@@ -8,7 +8,7 @@
 
 namespace dtc {
 
-/// The first indices of parts, in the element type of the indices.
+/// Casts the first indices of parts to the element type of the indices.
 inline mlir::Value castStarts(mlir::OpBuilder &builder, mlir::Location loc,
                               mlir::Value starts, mlir::Value indices) {
   auto type = llvm::cast<mlir::RankedTensorType>(starts.getType());
@@ -18,7 +18,7 @@ inline mlir::Value castStarts(mlir::OpBuilder &builder, mlir::Location loc,
   return CastOp::create(builder, loc, type.clone(element), starts);
 }
 
-// One registration for each file of expansions.
+// Each file of expansions has one registration function.
 void registerAttentionExpansions(mlir::MLIRContext *context);
 void registerCrossEntropyExpansions(mlir::MLIRContext *context);
 void registerLookupExpansions(mlir::MLIRContext *context);

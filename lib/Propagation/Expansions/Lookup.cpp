@@ -1,9 +1,9 @@
 //===- Lookup.cpp - lookups in a split table ------------------------------===//
 //
-// Each part looks up the indices that it has and gives zeros for the others;
-// the sum over parts is the whole (Megatron-LM, arXiv 1909.08053, section 3).
-// A scatter_add into parts keeps of each row what it is the owner of, and so
-// does a one_hot.
+// Each part looks up the indices that it owns and yields zeros for the others;
+// the sum over parts is the result (Megatron-LM, arXiv 1909.08053, section 3).
+// A scatter_add into parts, and a one_hot, keep the part of each row that they
+// own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,8 +19,8 @@ struct GatherExpansion
   std::optional<int64_t> getSplittableDim(Operation *op,
                                           unsigned operand) const {
     auto gather = cast<GatherOp>(op);
-    // Rows that are known now are no vocabulary: every rank needs them all.
-    // Nor is a table of each sample.
+    // Constant indices are not a vocabulary: every rank needs all the rows. A
+    // table with one part for each sample is not, either.
     if (operand == 0 && !gather.getStarts() && gather.getBatchDims() == 0 &&
         !gather.getIndices().getDefiningOp<ConstantOp>())
       return 0;

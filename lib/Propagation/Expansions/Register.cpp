@@ -1,4 +1,4 @@
-//===- Register.cpp - attaches all expansions -----------------------------===//
+//===- Register.cpp - register all expansions -----------------------------===//
 
 #include "Expansion.h"
 
