@@ -86,8 +86,8 @@ static void addMemory(func::FuncOp plan, StageReport &report) {
       report.inputBytes += bytes;
     }
   }
-  // Gradients are results; of those that ZeRO splits, count what they are
-  // accumulated in, which is whole in stage 1.
+  // Gradients are results. If ZeRO splits a gradient, its accumulator is
+  // counted, which is whole in ZeRO stage 1.
   bool isSplit = false;
   for (auto [i, type] : llvm::enumerate(plan.getResultTypes()))
     if (plan.getResultAttr(i, attr::gradient)) {
@@ -100,7 +100,8 @@ static void addMemory(func::FuncOp plan, StageReport &report) {
       if (zero.getType().getRank() > 0)
         report.gradientBytes += alignMemory(getLocalBytes(zero.getType()));
   }
-  // What a step gathers and keeps; parts that make room for it count once.
+  // Count parameters that a step gathers and keeps. If a shard is released for
+  // the gathered parameter, the memory counts once.
   llvm::DenseSet<Value> released;
   for (auto [value, argument] :
        getReplacedArguments(plan, AliasClasses(plan.front())))
@@ -123,7 +124,7 @@ static void addMemory(func::FuncOp plan, StageReport &report) {
   report.hostWrittenBytes = moved.written;
 }
 
-/// The model's elements of a parameter, and what was added to them.
+/// Adds the elements of a parameter in the model, and its padding.
 static void addParameter(Type type, DictionaryAttr part, Report &report) {
   ArrayRef<int64_t> shape = cast<ShapedType>(type).getShape();
   int64_t elements = 1;
@@ -143,7 +144,7 @@ static void addParameter(Type type, DictionaryAttr part, Report &report) {
   report.parameters += elements;
 }
 
-/// The parameters that an argument of a plan is, or has as members.
+/// Adds the parameters that an argument of a plan is, or has as members.
 static void addParameters(DictionaryAttr attributes, Type type,
                           Report &report) {
   auto members = attributes.getAs<ArrayAttr>(attr::members);
@@ -155,7 +156,7 @@ static void addParameters(DictionaryAttr attributes, Type type,
                  member.getAs<DictionaryAttr>("part"), report);
 }
 
-/// Data have all rows of a step in their types.
+/// Counts samples. The type of a data input has all rows of a step.
 static void countSamples(func::FuncOp plan, Report &report) {
   for (BlockArgument argument : plan.getArguments()) {
     auto kind =
@@ -164,7 +165,7 @@ static void countSamples(func::FuncOp plan, Report &report) {
     if (!kind || (kind != "input" && kind != "label") || type.getRank() == 0)
       continue;
     report.samples = type.getDimSize(0);
-    // As Program::tokensPerSample of the runtime.
+    // Must match Program::tokensPerSample of the runtime.
     if (type.getRank() != 2 || !type.getElementType().isInteger())
       continue;
     if (kind == "label" ||
@@ -268,7 +269,8 @@ FailureOr<Report> Report::compute(ModuleOp module, const Topology *topology,
     costs = std::move(*measured);
     report.isMeasured = true;
   }
-  // What plans follow: a stage that runs nothing has its tasks, too.
+  // Simulate the schedule of the plans, which includes tasks of stages that run
+  // nothing.
   StringRef name = getScheduleName(getPlan(stages->front()));
   llvm::Expected<PipelineSchedule> schedule =
       getSchedule(name, {numStages, report.microbatches / report.rounds,

@@ -1,6 +1,6 @@
-//===- ReportParts.h - the parts that a report is made of -------*- C++ -*-===//
+//===- ReportParts.h - the parts of a report --------------------*- C++ -*-===//
 //
-// Each fills a part of the report.
+// Each function fills a part of the report.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,21 +12,21 @@
 
 namespace dtc {
 
-/// The task that an op of a plan is, if it runs one.
+/// The task that an op of a plan runs, if any.
 std::optional<Task> getTask(mlir::Operation *op);
 
-/// Fills `report.expected`, when all else of the report is known and there is a
-/// topology with its devices' speed, and with that of the link to the host if
-/// plans use it. Unless times are measured, the timeline becomes that of the
-/// first of these steps. Fails with a diagnostic if plans wait for each other.
+/// Fills `report.expected`. The rest of the report must be complete, and the
+/// topology must have the speed of its devices and, if plans use it, of the
+/// link to the host. Unless times are measured, the timeline becomes that of
+/// the first expected step. Fails with a diagnostic if plans deadlock.
 mlir::LogicalResult addExpectedTimes(llvm::ArrayRef<mlir::ModuleOp> stages,
                                      const Topology &topology, Report &report);
 
-/// Adds `times` times the message or collective that an op is, if any.
+/// Adds the traffic of `times` executions of an op, if it communicates.
 void addTraffic(mlir::Operation &op, int64_t times, StageReport &report);
 
-/// Fills `report.timeline.communication`, when all else of the report is known.
-/// `topology` may be null.
+/// Fills `report.timeline.communication`. The rest of the report must be
+/// complete. `topology` may be null.
 void addCommunication(llvm::ArrayRef<mlir::ModuleOp> stages,
                       const Topology *topology, Report &report);
 

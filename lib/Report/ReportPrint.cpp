@@ -1,6 +1,6 @@
 //===- ReportPrint.cpp - the figures of a plan, as text and JSON ----------===//
 //
-// Tables for people, and the same as JSON.
+// Prints tables for people, and the same figures as JSON.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,7 +55,7 @@ std::string dtc::formatSeconds(double seconds) {
   return formatSize(seconds * 1e9, 1000, {"ns", "us", "ms", "s"});
 }
 
-/// The name of what a row is about, and a cell for each stage.
+/// The name of a figure, and a cell for each stage.
 using Row = std::pair<std::string, std::vector<std::string>>;
 
 static void printTable(ArrayRef<Row> rows, llvm::raw_ostream &os) {
@@ -73,7 +73,7 @@ static void printTable(ArrayRef<Row> rows, llvm::raw_ostream &os) {
   }
 }
 
-/// A column for the slowest rank of each stage.
+/// Prints a column for the slowest rank of each stage.
 static void printTimes(ArrayRef<const RankTime *> slowest,
                        llvm::raw_ostream &os) {
   std::vector<Row> rows = {{"time of a step, slowest rank", {}}, {"rank", {}}};
@@ -189,7 +189,7 @@ void Report::print(llvm::raw_ostream &os) const {
     addRow(name, [=](const StageReport &s) { return formatFlops(s.*field); });
   };
   addFlops("forward pass", &StageReport::forwardFlops);
-  // As the field counts it: B and W of a schedule are halves of it.
+  // The usual count: B and W of a schedule are halves of the backward pass.
   addRow("backward pass", [](const StageReport &stage) {
     return formatFlops(stage.backwardFlops + stage.weightFlops);
   });
@@ -251,7 +251,7 @@ void Report::print(llvm::raw_ostream &os) const {
     });
   }
 
-  // Traffic: a row for everything that some stage does.
+  // Traffic: one row for each kind that some stage has.
   auto describe = [](const Traffic *traffic) {
     return traffic ? std::to_string(traffic->count) + " x, " +
                          formatBytes(traffic->bytes)
@@ -308,7 +308,7 @@ static json::Object describeTime(const RankTime &time) {
                       {"sends", std::move(sends)}};
 }
 
-/// Raised when a key changes its meaning or goes away; new keys do not.
+/// Raised when a key changes its meaning or is removed, not when one is added.
 constexpr int64_t reportSchema = 1;
 
 json::Value Report::toJson() const {

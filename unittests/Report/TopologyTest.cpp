@@ -197,9 +197,10 @@ TEST(TopologyFile, Speed) {
 
 TEST(TopologyFile, DevicesAreTheModels) {
   const Device *device = Device::find("h200");
-  EXPECT_EQ(readBad("", "", device),
-            "'device.flops' is given, but --device h200 says what devices do; "
-            "leave out one of them");
+  EXPECT_EQ(
+      readBad("", "", device),
+      "'device.flops' is given, but --device h200 sets the figures of devices; "
+      "leave out one of them");
   std::string text = good;
   StringRef figure = R"("device": {"flops": 1e12},)";
   Topology topology = llvm::cantFail(

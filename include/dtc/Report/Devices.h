@@ -1,4 +1,4 @@
-//===- Devices.h - the GPUs whose figures are known -------------*- C++ -*-===//
+//===- Devices.h - figures of the supported GPUs ----------------*- C++ -*-===//
 
 #ifndef DTC_REPORT_DEVICES_H
 #define DTC_REPORT_DEVICES_H
@@ -7,25 +7,25 @@
 
 namespace dtc {
 
-/// A GPU in the machines that it is sold in.
+/// A GPU, with the links of the machines that it is sold in.
 struct Device {
-  llvm::StringRef name;         ///< of --device: "h100"
-  llvm::StringRef architecture; ///< of --arch: "sm_90"
-  int64_t memory;               ///< bytes that the driver offers
+  llvm::StringRef name;         ///< name in --device: "h100"
+  llvm::StringRef architecture; ///< name in --arch: "sm_90"
+  int64_t memory;               ///< bytes available under the driver
   DeviceSpeed speed;
   Link nvlink;  ///< to another GPU of the node
   Link network; ///< to a GPU of another node
   int64_t perNode;
 
   static llvm::ArrayRef<Device> getAll();
-  /// Null if there is none of this name.
+  /// Returns the device of this name; null if there is none.
   static const Device *find(llvm::StringRef name);
-  /// "a100, h100, h200"
+  /// Lists all names: "a100, h100, h200".
   static std::string listNames();
 
-  /// As many full nodes as so many ranks take; one node with fewer devices for
-  /// fewer ranks. `numbers` is what products are computed in, as getNumbers()
-  /// has it.
+  /// Returns as many full nodes as the ranks need, or one smaller node if the
+  /// ranks do not fill it. `numbers` is the number format of matrix products,
+  /// as getNumbers() names it.
   Topology getTopology(int64_t ranks, llvm::StringRef numbers) const;
 };
 

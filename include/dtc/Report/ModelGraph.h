@@ -1,8 +1,8 @@
-//===- ModelGraph.h - a model as people draw it -----------------*- C++ -*-===//
+//===- ModelGraph.h - a graph of the model for people -----------*- C++ -*-===//
 //
 // The forward pass after layouts are known: modules instead of ops, grouped
-// into blocks (layers) and stages, with parameters, their layouts and what is
-// communicated. Blocks and stages that repeat are one.
+// into blocks (layers) and stages, with parameters, their layouts and the
+// communication. Repeated blocks and stages are merged into one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,14 +21,14 @@ namespace dtc {
 
 struct ModelGraph {
   struct Parameter {
-    std::string name;   ///< without the module's
-    std::string shape;  ///< "128 x 384", of the whole
+    std::string name;   ///< without the module's name
+    std::string shape;  ///< shape of the whole: "128 x 384"
     std::string layout; ///< "tp: split(1)"; empty: replicated
-    int64_t count = 1;  ///< parts of a tensor that are alike
+    int64_t count = 1;  ///< number of tensors merged into this one
 
     bool operator==(const Parameter &other) const;
   };
-  /// Collectives by name, such as "all_reduce tp", and how many there are.
+  /// Number of collectives by name, such as "all_reduce tp".
   using Collectives = std::map<std::string, int64_t>;
 
   /// A module of a block.
@@ -41,25 +41,25 @@ struct ModelGraph {
     bool operator==(const Row &other) const;
   };
 
-  /// A layer, or a module that is in none; or ops that are in no module, which
-  /// have the name of the first of them.
+  /// A layer, or a module outside layers. Ops outside modules form blocks named
+  /// after their first op.
   struct Block {
     std::string name;
-    std::string last; ///< of the blocks that this one stands for
+    std::string last; ///< name of the last merged block
     int64_t count = 1;
     std::vector<std::string> inputs; ///< of the model: "input_ids 32 x 128"
     std::vector<Row> rows;
-    std::set<size_t> operands; ///< blocks of the stage that it reads from
+    std::set<size_t> operands; ///< blocks of the stage that it reads
   };
 
-  /// A stage; if it has several virtual ones, a chunk of it.
+  /// A stage, or a chunk of a stage with several virtual stages.
   struct Stage {
-    int64_t first, last; ///< stages that this one stands for
+    int64_t first, last; ///< range of merged stages
     std::optional<int64_t> chunk;
     std::vector<Block> blocks;
-    Collectives shards; ///< that gather parameters and scatter gradients
-    Collectives once;   ///< of a step: gradients, norm, loss
-    /// Messages to and from later stages; shapes are those of a rank.
+    Collectives shards; ///< gathers of parameters, scatters of gradients
+    Collectives once;   ///< once a step: gradients, norm, loss
+    /// Messages to and from later stages, with the shapes of one rank.
     Collectives sends, gradients;
 
     /// "stage 0", "stage 0, chunk 1" or "stages 1 to 4, each like 1".
@@ -71,7 +71,8 @@ struct ModelGraph {
   int64_t ranksPerStage = 1;
   std::vector<Stage> stages; ///< in the order of the forward pass
 
-  /// Builds the graph of a module after the parallel phase.
+  /// Builds the graph of a module after the parallel phase. Fails with a
+  /// diagnostic.
   static mlir::FailureOr<ModelGraph> build(mlir::ModuleOp module);
 
   void printSvg(llvm::raw_ostream &os) const;

@@ -1,7 +1,7 @@
-//===- Passes.h - passes that write down what plans cost --------*- C++ -*-===//
+//===- Passes.h - passes that record the cost of plans ----------*- C++ -*-===//
 //
-// FLOPs and bytes, as the report counts them, for a program that shows how
-// fast it is (docs/Metrics.md).
+// Record the FLOPs and bytes that the report counts, so that a program can
+// print its speed (docs/Metrics.md).
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Passes.td - passes that write down what plans cost --*- tablegen -*-===//
+//===- Passes.td - passes that record the cost of plans ----*- tablegen -*-===//
 
 #ifndef DTC_REPORT_PASSES_TD
 #define DTC_REPORT_PASSES_TD
@@ -6,11 +6,12 @@
 include "mlir/Pass/PassBase.td"
 
 def RecordWork : Pass<"dtc-record-work", "mlir::ModuleOp"> {
-  let summary = "write down what launches and library calls cost";
+  let summary = "Record the cost of launches and library calls";
   let description = [{
-    Of the stages of a training step: `dtc.work` has FLOPs and bytes of one
-    execution on a rank, and `dtc.model_flops` what the model asks of all ranks
-    in a step (`countModelFlops`). A program shows how fast it is by them.
+    In the stages of a training step, `dtc.work` holds the FLOPs and bytes of
+    one execution on a rank, and `dtc.model_flops` the model's FLOPs in a step
+    over all ranks (`countModelFlops`). The program computes its speed from
+    them.
 
     ```mlir
     %1 = dtc.launch @kernels::@kernel_relu(%0) : (tensor<8x10xf32, #dp>) -> tensor<8x10xf32, #dp>

@@ -1,7 +1,8 @@
-//===- Profile.h - how long tasks of a plan really took ---------*- C++ -*-===//
+//===- Profile.h - measured durations of a plan's tasks ---------*- C++ -*-===//
 //
-// Read from what a training program wrote with --trace: times instead of FLOPs
-// as costs of a schedule, which may be another one.
+// Read from the file that a training program writes with --trace. The measured
+// times replace FLOPs as the costs of a schedule, which may differ from the
+// measured one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,10 +18,11 @@ namespace dtc {
 
 struct Profile {
   struct Stage {
-    /// By name; two plans with the same of each stage have the same stages.
+    /// Names of the parameters. Two plans have the same stages if the
+    /// parameters of each stage agree.
     std::vector<std::string> parameters;
-    /// Median seconds of a task over micro-batches, steps and ranks, by its
-    /// kind and chunk.
+    /// Median seconds of a task over micro-batches, steps and ranks, by kind
+    /// and chunk.
     std::map<std::pair<TaskKind, int64_t>, double> seconds;
   };
 
@@ -29,15 +31,15 @@ struct Profile {
   int64_t rows = 0;                    ///< of a micro-batch on a rank
   std::vector<Stage> stages;
 
-  /// The error is one line with the file's name.
+  /// Reads a trace file. The error is one line with the file's name.
   static llvm::Expected<Profile> read(llvm::StringRef path);
 
-  /// 1 if the mesh has no such axis.
+  /// Size of an axis; 1 if the mesh does not have it.
   int64_t getSize(const std::string &axis) const;
 
-  /// What each task takes in seconds in the plans of these modules, in the
-  /// number of rows that they have: of virtual stages, as simulate() needs it.
-  /// Fails with a diagnostic if they have other stages than the profile.
+  /// Seconds of each task in the plans of these modules, scaled to their number
+  /// of rows: one cost for each virtual stage, as simulate() expects. Fails
+  /// with a diagnostic if the stages differ from the profile's.
   mlir::FailureOr<std::vector<StageCost>>
   getCosts(llvm::ArrayRef<mlir::ModuleOp> modules) const;
 };

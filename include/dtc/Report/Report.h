@@ -1,7 +1,7 @@
 //===- Report.h - the figures of a plan -------------------------*- C++ -*-===//
 //
-// What a scheduled module costs: computed from its plans, so that it is what
-// the program does; and what that takes on a topology.
+// The cost of a scheduled module, computed from its plans so that it matches
+// the program, and the time that it takes on a topology.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,16 +21,17 @@
 
 namespace dtc {
 
-/// Three digits and a unit: "12.3 MiB".
+/// Formats bytes with three digits and a unit: "12.3 MiB".
 std::string formatBytes(int64_t bytes);
-/// "1.23 ms".
+/// Formats a time with its unit: "1.23 ms".
 std::string formatSeconds(double seconds);
-/// Three digits as programs print them: "0.5", "512", "26.0M".
+/// Formats a rate with three digits, as programs print it: "0.5", "512",
+/// "26.0M".
 std::string formatRate(double perSecond);
-/// "1 stage", "2 stages".
+/// Formats a count and its noun: "1 stage", "2 stages".
 std::string formatCount(int64_t number, llvm::StringRef what);
 
-/// Calls of one kind in a step, by one rank.
+/// Calls of one kind by one rank in a step.
 struct Traffic {
   int64_t count = 0;
   int64_t bytes = 0; ///< of this rank's buffers
@@ -48,22 +49,21 @@ struct CollectiveClass {
   }
 };
 
-/// What a rank puts on its GPU in a step, and the bytes that this moves:
-/// distinct operands are read once, results written once.
+/// The work of a rank's GPU in a step, and the bytes that it moves. Each
+/// distinct operand is read once, each result written once.
 struct DeviceWork {
   int64_t functions = 0; ///< launches of device functions
   int64_t libraryCalls = 0, copies = 0;
   int64_t kernelBytes = 0, libraryBytes = 0, copyBytes = 0;
-  /// What would be left if all but library calls and the update moved nothing:
-  /// what the former move, and for the latter parameters and state read and
-  /// written, gradients read.
+  /// Lower bound of the bytes: traffic of library calls, and of the update,
+  /// which reads and writes parameters and state and reads gradients.
   int64_t fewestBytes = 0;
 
   int64_t getBytes() const { return kernelBytes + libraryBytes + copyBytes; }
   void add(const DeviceWork &other);
 };
 
-/// What each rank of a stage holds, and does in a step.
+/// The memory and work of each rank of a stage in one step.
 struct StageReport {
   int64_t parameters = 0; ///< elements of the parameters that it owns
 
@@ -73,12 +73,12 @@ struct StageReport {
   int64_t parameterBytes = 0, stateBytes = 0, gradientBytes = 0;
   int64_t inputBytes = 0;
   int64_t gatheredBytes = 0; ///< parameters that a step gathers and keeps
-  /// Activations, messages, and what functions work in.
+  /// Activations, messages, and working memory of functions.
   int64_t activationBytes = 0;
   int64_t peakBytes = 0; ///< of the arena
-  /// Of the host: what lies there, and what a step reads and writes of it.
+  /// Host memory in bytes: its size, and the traffic of a step.
   int64_t hostBytes = 0, hostReadBytes = 0, hostWrittenBytes = 0;
-  /// Of the device, beside the arena: set by who knows the target.
+  /// Device memory outside the arena, set by the caller that knows the target.
   int64_t reservedBytes = 0;
   int64_t getNeededBytes() const { return peakBytes + reservedBytes; }
 
@@ -88,10 +88,10 @@ struct StageReport {
 
   std::optional<DeviceWork> deviceWork; ///< see Report::addDeviceWork
 
-  int64_t inFlight = 0; ///< most live activations: of micro-batch and chunk
+  int64_t inFlight = 0; ///< most live activations of (micro-batch, chunk) pairs
 };
 
-/// Seconds that a step takes a rank on a topology, waiting left out.
+/// Seconds that a step takes a rank on a topology, without waiting.
 struct RankTime {
   int64_t rank, stage, node;
   double compute = 0; ///< its FLOPs at the device's full speed
@@ -104,14 +104,14 @@ struct RankTime {
                       const Topology &topology);
 };
 
-/// How long a step is expected to take (docs/Architecture/Report.md).
+/// Expected duration of a step (docs/Architecture/Report.md).
 struct ExpectedTime {
-  std::string numbers; ///< that products are computed in: "bf16", "tf32"
+  std::string numbers; ///< number format of products: "bf16", "tf32"
   double seconds;
-  double peak; ///< products of one device, in FLOPs per second
+  double peak; ///< FLOPs per second of one device in products
 };
 
-/// A parameter that is larger than what the model has of it.
+/// A parameter that is padded beyond its size in the model.
 struct PaddedParameter {
   std::string name;
   int64_t dim, size, paddedSize;
@@ -121,52 +121,54 @@ struct Report {
   /// Elements of the model's parameters.
   int64_t parameters = 0;
   std::vector<PaddedParameter> padded;
-  /// Blocks of the attention gradient that has most; 0 if none is divided.
+  /// Largest number of blocks of an attention gradient; 0 if none is divided.
   int64_t attentionBlocks = 0;
   int64_t microbatches = 1;
-  int64_t rounds = 1; ///< that the micro-batches are taken in
+  int64_t rounds = 1; ///< number of groups of micro-batches
   int64_t ranksPerStage = 1;
-  /// Kernels of all stages, and how many times functions launch one: equal
-  /// layers and stages share theirs.
+  /// Number of kernels of all stages, and of places that launch one. Equal
+  /// layers and stages share kernels.
   int64_t kernels = 0, launches = 0;
-  /// The schedule's idle fraction with equal stages (F, B and W also equal, if
+  /// Idle fraction of the schedule: with equal stages (and equal F, B and W if
   /// it is from a file), and with the timeline's costs.
   double bubble = 0, bubbleSimulated = 0;
-  bool isMeasured = false; ///< costs are a profile's seconds, else FLOPs
+  bool isMeasured = false; ///< costs are seconds of a profile, else FLOPs
   Timeline timeline;
   std::vector<StageReport> stages;
   /// Axes of ranks, outermost first, and their sizes.
   std::vector<std::pair<std::string, int64_t>> mesh;
-  /// One for each rank, if there is a topology.
+  /// One entry for each rank if there is a topology, else empty.
   std::vector<RankTime> times;
-  /// None if the topology does not say how fast memory is; two for products in
-  /// f32 where a device also has tf32.
+  /// Empty if the topology lacks the memory's speed. Two entries for products
+  /// in f32 if the device also has tf32.
   std::vector<ExpectedTime> expected;
-  /// FLOPs that the model asks for in a step, as the field counts them: three
-  /// times the products of the forward pass.
+  /// FLOPs of the model in a step, by the usual count: three times the products
+  /// of the forward pass (arXiv 2204.02311).
   double modelFlops = 0;
   int64_t samples = 0; ///< of a step, over all ranks
-  int64_t tokens = 0;  ///< labels of sequences; 0 if labels are none
+  int64_t tokens = 0;  ///< number of labels if they are sequences, else 0
 
   int64_t getNumRanks() const { return ranksPerStage * stages.size(); }
-  /// Model FLOPs over what all devices could do in the expected time.
+  /// Model FLOPs divided by the FLOPs of all devices in the expected time.
   double getUtilization(const ExpectedTime &time) const {
     return modelFlops / (time.seconds * time.peak * getNumRanks());
   }
 
-  /// The rank of each stage that communicates longest; none without a topology.
+  /// The rank of each stage that communicates longest; empty without a
+  /// topology.
   std::vector<const RankTime *> getSlowestRanks() const;
 
-  /// After PlanMemory. Fails with a diagnostic if the module is not scheduled.
-  /// `topology` may be null; else it has as many devices as there are ranks.
-  /// `profile` may be null; else it has as many stages.
+  /// Computes the report after PlanMemory. `topology` may be null; otherwise it
+  /// has one device for each rank. `profile` may be null; otherwise it has the
+  /// same number of stages. Fails with a diagnostic if the module is not
+  /// scheduled.
   static mlir::FailureOr<Report> compute(mlir::ModuleOp module,
                                          const Topology *topology = nullptr,
                                          const Profile *profile = nullptr);
 
-  /// Adds what stages put on GPUs, if each kernel launches so many device
-  /// functions. Fails with a diagnostic if the module is not that of the
-  /// report.
+  /// Adds the GPU work of all stages. `launches` is the number of device
+  /// functions that each kernel launches. Fails with a diagnostic if the module
+  /// is not the report's.
   mlir::LogicalResult addDeviceWork(mlir::ModuleOp module,
                                     const llvm::StringMap<int64_t> &launches);
 

@@ -1,6 +1,6 @@
-//===- Timeline.h - a pipeline schedule as people draw it -------*- C++ -*-===//
+//===- Timeline.h - the timeline of a pipeline schedule ---------*- C++ -*-===//
 //
-// When each task of each stage runs, as a picture (SVG) and for the trace
+// The time of each task of each stage, as a picture (SVG) and for the trace
 // viewers of Chrome and Perfetto (JSON).
 //
 //===----------------------------------------------------------------------===//
@@ -14,20 +14,20 @@
 
 namespace dtc {
 
-/// A simulated step. Costs and times are FLOPs of a rank, or seconds. Where the
-/// report knows how long a step is expected to take, it is that step.
+/// A simulated step. Costs and times are FLOPs of a rank, or seconds. It is the
+/// expected step if the report has one.
 struct Timeline {
   std::string name; ///< of the schedule
   int64_t microbatches = 1, rounds = 1;
   PipelineSchedule schedule;
-  std::vector<StageCost> costs; ///< of virtual stages, as simulate() has them
+  std::vector<StageCost> costs; ///< of virtual stages, as in simulate()
   Simulation simulation{0, 0, {}};
-  /// To show seconds instead of FLOPs; 1 if costs are seconds.
+  /// Converts FLOPs to seconds for display; 1 if costs are seconds.
   std::optional<double> flopsPerSecond;
   bool isMeasured = false; ///< costs are from a profile
 
-  /// Messages to or from one stage, or collectives of one kind and axes, that
-  /// a stage does at one time. They delay no task, but in an expected step.
+  /// Messages to or from one stage, or collectives of one kind over the same
+  /// axes, at one time. They delay tasks only in an expected step.
   struct Communication {
     enum Kind { Send, Receive, Collective };
     Kind kind;
@@ -35,16 +35,17 @@ struct Timeline {
     int64_t stage;
     int64_t count, bytes; ///< as in StageReport
     double start;
-    double duration; ///< 0 without a topology; that of a message is its send's
+    double duration; ///< 0 without a topology; a message's is its send's
   };
-  /// By stage and start. What takes time does not overlap on one stage.
+  /// By stage and start. Communication with a duration does not overlap on one
+  /// stage.
   std::vector<Communication> communication;
 
-  /// How long each task takes, of each stage in the order of its tasks, where
-  /// it is not as `costs` says; waiting within it included.
+  /// Duration of each task, by stage in task order, waiting included, where it
+  /// differs from `costs`.
   std::vector<std::vector<double>> durations;
   double getDuration(size_t stage, size_t task) const;
-  /// What a stage runs once in the step, such as its update; empty where that
+  /// Work that a stage runs once in a step, such as its update; empty if it
   /// takes no time.
   struct Once {
     std::string name;
@@ -53,15 +54,16 @@ struct Timeline {
   };
   std::vector<Once> once;
 
-  /// How many virtual stages each stage has.
+  /// Number of virtual stages of each stage.
   int64_t getNumChunks() const { return costs.size() / schedule.size(); }
 
-  /// Stages are rows; what a task is follows from its color. Communication is
-  /// in thin marks under the row.
+  /// Draws stages as rows and tasks in the colors of their kinds. Thin marks
+  /// under a row are communication.
   void printSvg(llvm::raw_ostream &os) const;
 
-  /// A process for each stage, with a row of tasks and one of communication, if
-  /// there is any. Without `flopsPerSecond`, a MFLOP takes 1 us.
+  /// Returns a trace with a process for each stage: a row of tasks and, if
+  /// needed, a row of communication. Without `flopsPerSecond`, a MFLOP takes 1
+  /// us.
   llvm::json::Value toTrace() const;
 };
 

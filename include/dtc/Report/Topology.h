@@ -1,7 +1,7 @@
-//===- Topology.h - the machines that a plan is to run on -------*- C++ -*-===//
+//===- Topology.h - the machines that run a plan ----------------*- C++ -*-===//
 //
-// Read from a file of the user's; what collectives take there, by the usual
-// model of latency and bandwidth.
+// Reads the user's file, and computes the time of communication with a model of
+// latency and bandwidth.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,23 +15,23 @@
 
 namespace dtc {
 
-/// A link as its slower end sees it: one message of B bytes takes
-/// latency + B / bandwidth.
+/// A link, as seen from its slower end. A message of B bytes takes latency + B
+/// / bandwidth seconds.
 struct Link {
   double bandwidth; ///< bytes per second
   double latency;   ///< seconds
 };
 
-/// What one device does in a second at most.
+/// The peak rates of one device, per second.
 struct DeviceSpeed {
-  /// Floating-point operations of matrix products, by what these are computed
-  /// in; f16 and bf16 are alike.
+  /// Floating-point operations of matrix products, by number format; f16 and
+  /// bf16 have the same rate.
   double f64, f32, tf32, half;
   double bandwidth; ///< bytes that its memory reads or writes
-  /// Bytes from the host's memory, and as many to it; 0: not known.
+  /// Bytes from host memory, and the same number to it; 0 if not known.
   double hostBandwidth = 0;
 
-  /// By the name of numbers: f64, f32, tf32, bf16, fp16.
+  /// Rate of a number format: f64, f32, tf32, bf16 or fp16.
   double getFlops(llvm::StringRef numbers) const {
     return numbers == "f64"    ? f64
            : numbers == "f32"  ? f32
@@ -56,33 +56,32 @@ struct Topology {
   double flops; ///< floating-point operations per second of one device
   Link device;  ///< between two devices of one node
   Link node;    ///< between two devices of different nodes
-  /// What the time of a step follows from; none if the file has no
-  /// memory_bandwidth.
+  /// Figures for the time of a step; none if the file has no memory_bandwidth.
   std::optional<DeviceSpeed> speed = std::nullopt;
 
-  /// With a `model`, whose figures are those of the device in `numbers` (as of
-  /// DeviceSpeed), the file has no "device". The error is one line with the
-  /// file's name.
+  /// Reads a topology file. If `model` is given, the file has no "device", and
+  /// the figures are those of `model` for products in `numbers` (see
+  /// DeviceSpeed). The error is one line with the file's name.
   static llvm::Expected<Topology> read(llvm::StringRef path,
                                        const Device *model = nullptr,
                                        llvm::StringRef numbers = "");
 
   int64_t getNode(int64_t rank) const { return rank / devicesPerNode; }
 
-  /// The smallest bandwidth and largest latency of a ring through these ranks,
-  /// which are in order.
+  /// The smallest bandwidth and the largest latency of a ring through these
+  /// ranks in their order.
   Link getSlowestLink(llvm::ArrayRef<int64_t> ranks) const;
 
-  /// Seconds of `count` collectives over these ranks, `bytes` bytes of whole
-  /// buffers all together. On n ranks, a ring takes n - 1 steps of bytes / n
-  /// for an all_gather, a reduce_scatter or an all_to_all, and 2 (n - 1) for an
-  /// all_reduce; a collective_permute is one step of all bytes. Rings that
-  /// share a link are not slowed down by each other.
+  /// Seconds of `count` collectives over these ranks, where `bytes` is the
+  /// total size of the whole buffers. On n ranks, a ring takes n - 1 steps of
+  /// bytes / n for an all_gather, a reduce_scatter or an all_to_all, and 2 (n -
+  /// 1) steps for an all_reduce. A collective_permute is one step of all bytes.
+  /// The model ignores contention of rings that share a link.
   double getCollectiveSeconds(CollectiveKind kind,
                               llvm::ArrayRef<int64_t> ranks, int64_t count,
                               int64_t bytes) const;
 
-  /// Seconds of `count` messages between two ranks, `bytes` bytes all together.
+  /// Seconds of `count` messages between two ranks, `bytes` bytes in total.
   double getMessageSeconds(int64_t from, int64_t to, int64_t count,
                            int64_t bytes) const;
 };

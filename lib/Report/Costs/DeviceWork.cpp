@@ -1,7 +1,7 @@
-//===- DeviceWork.cpp - what a step puts on a GPU -------------------------===//
+//===- DeviceWork.cpp - GPU work of a step --------------------------------===//
 //
-// Counts launches and calls of libraries in the plans, and the bytes that these
-// move, beside the fewest that a step can do with.
+// Counts launches, library calls and the bytes that they move, and a lower
+// bound of those bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@ using namespace dtc;
 
 namespace {
 
-/// Adds up what one stage does.
+/// Adds up the work of one stage.
 class Counter {
 public:
   Counter(OpCosts &costs, const llvm::StringMap<int64_t> &launches)
@@ -77,8 +77,8 @@ DeviceWork Counter::count(func::FuncOp function) {
   return work;
 }
 
-/// What the update reads and writes at least: parameters and optimizer state
-/// both, gradients are read.
+/// Lower bound of the update's bytes: it reads and writes parameters and
+/// optimizer state, and reads gradients.
 static int64_t getUpdateBytes(func::FuncOp plan) {
   int64_t bytes = 0;
   for (BlockArgument argument : plan.getArguments()) {

@@ -1,6 +1,7 @@
-//===- HostTraffic.cpp - what crosses the link to the host ----------------===//
+//===- HostTraffic.cpp - traffic on the link to the host ------------------===//
 //
-// Counts the bytes that kernels, gathers and copies read and write there.
+// Counts the bytes of host memory that kernels, gathers and copies read and
+// write.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
-//===- HostTraffic.h - what crosses the link to the host --------*- C++ -*-===//
+//===- HostTraffic.h - traffic on the link to the host ----------*- C++ -*-===//
 //
-// With --offload a plan keeps arguments in the host's memory.
+// With --offload a plan keeps arguments in host memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,28 +11,29 @@
 
 namespace dtc {
 
-/// What a plan and its functions move between a device and the host's memory,
-/// where they keep arguments.
+/// The bytes that a plan and its functions move between a device and host
+/// memory, for arguments that lie there.
 class HostTraffic {
 public:
   explicit HostTraffic(mlir::func::FuncOp plan);
 
   struct Bytes {
     int64_t read = 0, written = 0;
-    /// The link goes both ways at once; `bandwidth` is that of one.
+    /// Seconds on a full-duplex link; `bandwidth` is that of one direction.
     double getSeconds(double bandwidth) const {
       int64_t bytes = std::max(read, written);
       return bytes ? bytes / bandwidth : 0;
     }
   };
-  /// Of an op of these functions, whose values have these classes.
+  /// Bytes of one op in these functions. `classes` are the aliases of its
+  /// function.
   Bytes get(mlir::Operation *op, const AliasClasses &classes) const;
-  /// Of all that a function runs.
+  /// Bytes of all ops that a function runs.
   Bytes count(mlir::func::FuncOp function);
 
 private:
-  llvm::DenseSet<mlir::Value> arguments;            ///< that are there
-  llvm::DenseMap<mlir::Operation *, Bytes> callees; ///< that were counted
+  llvm::DenseSet<mlir::Value> arguments; ///< arguments in host memory
+  llvm::DenseMap<mlir::Operation *, Bytes> callees; ///< already counted
 };
 
 } // namespace dtc

@@ -1,6 +1,6 @@
-//===- ModelFlops.cpp - what a model asks of all ranks --------------------===//
+//===- ModelFlops.cpp - FLOPs of the model --------------------------------===//
 //
-// By the products of the forward pass: what is computed again does not count.
+// Counts the products of the forward pass. Recomputation does not count.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
-//===- OpCost.cpp - what one op costs a rank ------------------------------===//
+//===- OpCost.cpp - cost of one op on a rank ------------------------------===//
 //
-// Arithmetic and memory traffic of what a plan runs, as far as they follow from
-// the plan: from ops and the local types of their operands.
+// Arithmetic and memory traffic, derived from the ops of a plan and the local
+// types of their operands.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,8 +15,8 @@
 using namespace mlir;
 using namespace dtc;
 
-// What programs reach of the figures in data sheets: cuBLAS about 3/4 of the
-// peak in large products, a copy 9/10 of the memory's bandwidth.
+// Fraction of the data sheet's figures that programs reach: cuBLAS about 3/4 of
+// the peak in large products, a copy 9/10 of the memory bandwidth.
 static constexpr double libraryEfficiency = 0.75, memoryEfficiency = 0.9;
 
 std::string dtc::getNumbers(Type element) {
@@ -27,7 +27,7 @@ std::string dtc::getNumbers(Type element) {
 }
 
 double OpCost::getSeconds(const DeviceSpeed &speed, bool usesTf32) const {
-  double peak = speed.f32; // of kernels, which use no tensor cores
+  double peak = speed.f32; // kernels use no tensor cores
   if (kind == Library) {
     std::string numbers = getNumbers(element);
     peak = speed.getFlops(numbers == "f32" && usesTf32 ? "tf32" : numbers) *
@@ -36,7 +36,7 @@ double OpCost::getSeconds(const DeviceSpeed &speed, bool usesTf32) const {
   return std::max(flops / peak, bytes / (speed.bandwidth * memoryEfficiency));
 }
 
-/// How many ranks share the work of an op: those on axes that split its
+/// Number of ranks that share the work of an op: those on axes that split its
 /// operands or results.
 static int64_t getShares(Operation *op) {
   llvm::StringMap<int64_t> axes;
@@ -66,7 +66,7 @@ int64_t dtc::getFlops(Operation *root) {
   return flops;
 }
 
-/// Bytes of a kernel's argument that it reads.
+/// Bytes that a kernel reads of its argument.
 static int64_t getReadBytes(BlockArgument argument) {
   int64_t whole = getLocalBytes(argument.getType()), rows = 0;
   for (OpOperand &use : argument.getUses()) {
@@ -87,8 +87,8 @@ static OpCost getKernelCost(func::FuncOp kernel) {
   return cost;
 }
 
-/// What a function of a stage returns and has elsewhere is copied to where its
-/// caller wants it (FunctionLowering::finish). A plan's results are in place.
+/// Cost of the copies of a stage function's results into the caller's memory
+/// (FunctionLowering::finish). A plan's results are in place.
 static OpCost getReturnCost(func::ReturnOp end) {
   auto function = end->getParentOfType<func::FuncOp>();
   OpCost cost{OpCost::Nothing, 0, 0, {}, 0};
@@ -139,7 +139,7 @@ OpCost OpCosts::get(Operation *op) {
     return {OpCost::Copy, 0, results, {}};
   if (!isa<CostInterface>(op)) // a copy, or a part of its operand
     return {OpCost::Copy, 0, 2 * results, {}};
-  // A product that is added to a sum reads that, too.
+  // A product that adds to an accumulator reads it, too.
   if (getAccumulation(op))
     operands += getLocalBytes(op->getResult(0).getType());
   return {OpCost::Library, getFlops(op), operands + results,

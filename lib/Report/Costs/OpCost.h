@@ -1,6 +1,6 @@
-//===- OpCost.h - what one op costs a rank ----------------------*- C++ -*-===//
+//===- OpCost.h - cost of one op on a rank ----------------------*- C++ -*-===//
 //
-// Arithmetic and memory traffic of what plans run.
+// Arithmetic and memory traffic of the ops that plans run.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,32 +14,31 @@
 
 namespace dtc {
 
-/// FLOPs of one rank in an op or a function, kernels included.
+/// FLOPs of one rank in an op or a function, including kernels.
 int64_t getFlops(mlir::Operation *root);
 
-/// What one execution of an op of a plan's function costs a rank, communication
-/// left out.
+/// The cost of one execution of an op on a rank, without communication.
 struct OpCost {
   enum Kind {
-    Nothing, ///< a view, communication, what another op does
+    Nothing, ///< a view, communication, or part of another op
     Kernel,
     Library, ///< a call of the runtime's libraries
     Copy,    ///< bytes that are copied or set
   };
   Kind kind = Nothing;
   int64_t flops = 0;
-  /// Each distinct operand read once and each result written once. Of a table
-  /// that is only looked up in, as many bytes as rows are read.
+  /// Bytes moved: each distinct operand is read once and each result written
+  /// once. A lookup reads only the selected rows of its table.
   int64_t bytes = 0;
   mlir::Type element; ///< of a library call's operands
-  int64_t calls = 1;  ///< that it takes
+  int64_t calls = 1;  ///< number of library calls
 
-  /// The larger of the times that arithmetic and memory take.
+  /// Seconds on a device: the larger of the arithmetic and the memory time.
   double getSeconds(const DeviceSpeed &speed, bool usesTf32) const;
 };
 
-/// Costs of ops; those of kernels and of functions' ends, which run often, are
-/// kept.
+/// Costs of ops. Caches those of kernels and of functions' returns, which run
+/// often.
 class OpCosts {
 public:
   OpCost get(mlir::Operation *op);
@@ -48,12 +47,12 @@ private:
   llvm::DenseMap<mlir::Operation *, OpCost> known;
 };
 
-/// The name of what products of an element type are computed in: "bf16".
+/// The number format of products of an element type, such as "bf16".
 std::string getNumbers(mlir::Type element);
 
-/// FLOPs that a model asks of all ranks in a step, as the field counts them
-/// (Chowdhery et al., arXiv 2204.02311): three times those of the products of
-/// the forward pass. By what the products are computed in: "bf16".
+/// FLOPs of a model in a step over all ranks, by number format of the products,
+/// such as "bf16". The usual count (Chowdhery et al., arXiv 2204.02311): three
+/// times the products of the forward pass.
 std::map<std::string, double>
 countModelFlops(llvm::ArrayRef<mlir::ModuleOp> stages);
 

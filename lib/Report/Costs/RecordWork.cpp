@@ -1,6 +1,6 @@
-//===- RecordWork.cpp - write down what launches and library calls cost ---===//
+//===- RecordWork.cpp - record the cost of launches and library calls -----===//
 //
-// Costs of kernels are known while these are dtc ops.
+// The costs of kernels are known while these are dtc ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@ namespace dtc {
 using namespace mlir;
 using namespace dtc;
 
-/// Whether the costs of an op are known here: kernels may be compiled already.
+/// Whether the cost of an op is known. It is not if its kernel is compiled.
 static bool isCounted(Operation *op) {
   if (auto launch = dyn_cast<LaunchOp>(op))
     return isa_and_nonnull<func::FuncOp>(launch.getFunction());

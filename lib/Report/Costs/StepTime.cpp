@@ -1,8 +1,9 @@
-//===- StepTime.cpp - how long a step is expected to take -----------------===//
+//===- StepTime.cpp - expected duration of a step -------------------------===//
 //
-// Executes the plans of all stages, with a rank for each: what it computes is a
-// queue, what it communicates another, and the plan says which waits for which.
-// Ops cost what OpCost.cpp says, communication what the topology says.
+// Simulates the plans of all stages with one rank each. A rank has a queue of
+// computation and a queue of communication, and the plan determines the waits
+// between them. OpCost.cpp gives the cost of ops, the topology that of
+// communication.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,41 +22,41 @@ using namespace dtc;
 
 namespace {
 
-/// A thing that a rank does, in the order of its plan.
+/// An action of a rank, in the order of its plan.
 struct Event {
   enum Kind { Compute, Transfer, Wait } kind;
   double seconds = 0;       ///< of a transfer, or of work without tf32
   double secondsInTf32 = 0; ///< of work
-  int64_t transfer = -1;    ///< of those that the rank starts: which
-  /// Of a transfer. With whom it meets, besides the ranks of the same stage,
-  /// which do the same: with nobody, with all stages, or with one, where
-  /// messages meet in the order of their tags.
+  int64_t transfer = -1;    ///< index of the transfer that starts
+  /// The other participants of a transfer, besides ranks of the same stage,
+  /// which run the same: none, all stages, or one stage. Messages with one
+  /// stage match in the order of their tags.
   enum Partner { Own, All, To, From } partner = Own;
   int64_t stage = 0, tag = 0;
 };
 
-/// What a transfer is, for people.
+/// The description of a transfer in a timeline.
 struct TransferInfo {
   Timeline::Communication::Kind kind;
   std::string name;
   int64_t bytes;
 };
 
-/// A function that a plan runs: which of its events are those.
+/// A function that a plan runs, and the range of its events.
 struct RunInfo {
-  std::optional<Task> task; ///< none of what runs once a step
+  std::optional<Task> task; ///< none for work that runs once a step
   std::string name;
   size_t begin, end;
 };
 
-/// All that the rank of a stage does in a step.
+/// All events of a stage's rank in a step.
 struct StepEvents {
   std::vector<Event> events;
   std::vector<TransferInfo> transfers; ///< by their numbers
   std::vector<RunInfo> runs;           ///< of the plan
 };
 
-/// Appends what the rank of a stage does, function by function.
+/// Appends the events of a stage's rank, function by function.
 class Listing {
 public:
   Listing(const RankTime &rank, const Ranks &ranks, const Topology &topology,
@@ -77,7 +78,7 @@ private:
   OpCosts &costs;
   const HostTraffic &host;
   bool isInRun = false;
-  /// What is in flight into a buffer, by its root; of a send, by its result.
+  /// Transfers in flight, by the root of their buffer; sends, by their result.
   llvm::DenseMap<Value, int64_t> inFlight;
   llvm::DenseMap<Operation *, std::unique_ptr<AliasClasses>> classesOf;
 };
@@ -95,8 +96,7 @@ static Value getBuffer(Value value, const AliasClasses &classes) {
   return value.getDefiningOp<SendOp>() ? value : classes.getRoot(value);
 }
 
-/// What the caller has in flight is in flight for the callee, and the other way
-/// round.
+/// Transfers in flight are passed from the caller to the callee and back.
 void Listing::add(RunOp run, const AliasClasses &classes) {
   func::FuncOp callee = getCallee(run);
   const AliasClasses &own = getClasses(callee);
@@ -196,33 +196,33 @@ void Listing::add(func::FuncOp function) {
 }
 
 //===----------------------------------------------------------------------===//
-// Their execution
+// Simulation
 //===----------------------------------------------------------------------===//
 
 namespace {
 
-/// Of one stage: how far its rank is.
+/// The progress of the rank of one stage.
 struct Progress {
   explicit Progress(const std::vector<Event> &events) : events(&events) {}
 
   const std::vector<Event> *events;
   size_t next = 0;
-  double computed = 0, communicated = 0; ///< when its queues are empty
+  double computed = 0, communicated = 0; ///< times when its queues become empty
   struct Pending {
     const Event *event;
-    double issued; ///< when its rank has computed what it needs
+    double issued; ///< time when its operands are computed
   };
-  std::deque<Pending> queue;  ///< of communication
-  std::vector<double> ends;   ///< of transfers; negative: not yet
+  std::deque<Pending> queue;  ///< communication
+  std::vector<double> ends;   ///< of transfers; negative: not done
   std::vector<double> starts; ///< of transfers that have ended
-  /// Of events, when the rank was done with each: with a transfer, when it was
+  /// The time when the rank finished each event; for a transfer, when it was
   /// issued.
   std::vector<double> done;
 
   bool isDone() const { return next == events->size() && queue.empty(); }
-  /// Computes and issues until it has to wait; whether it did anything.
+  /// Computes and issues until it must wait. Returns whether it made progress.
   bool advance(bool usesTf32);
-  /// When what is first in its queue may begin.
+  /// The earliest start of the transfer at the head of its queue.
   double getStart() const {
     return std::max(communicated, queue.front().issued);
   }
@@ -258,8 +258,8 @@ void Progress::finishFirst(double start, double end) {
   queue.pop_front();
 }
 
-/// The stages that meet in what is first in a stage's queue; empty if one of
-/// them is not there yet.
+/// The stages that take part in the transfer at the head of a stage's queue;
+/// empty if one of them has not reached it.
 static SmallVector<size_t> getMeeting(ArrayRef<Progress> stages, size_t stage) {
   const Event &event = *stages[stage].queue.front().event;
   auto isAt = [&](size_t other, Event::Partner partner) {
@@ -287,7 +287,7 @@ static SmallVector<size_t> getMeeting(ArrayRef<Progress> stages, size_t stage) {
   llvm_unreachable("all kinds of partners are there");
 }
 
-/// All stages at the end of the step; none if they wait for each other.
+/// The state of all stages at the end of the step; none on a deadlock.
 static std::optional<std::vector<Progress>> execute(ArrayRef<StepEvents> plans,
                                                     bool usesTf32) {
   std::vector<Progress> stages;
@@ -318,7 +318,7 @@ static std::optional<std::vector<Progress>> execute(ArrayRef<StepEvents> plans,
   return stages;
 }
 
-/// Seconds until the last of them is done.
+/// Time when the last stage is done, in seconds.
 static double getEnd(ArrayRef<Progress> stages) {
   double end = 0;
   for (const Progress &stage : stages)
@@ -327,10 +327,10 @@ static double getEnd(ArrayRef<Progress> stages) {
 }
 
 //===----------------------------------------------------------------------===//
-// What it looks like
+// Timeline
 //===----------------------------------------------------------------------===//
 
-/// Puts what a stage did in its place of the timeline, in seconds.
+/// Adds the events of a stage to the timeline, in seconds.
 static void draw(int64_t stage, const StepEvents &plan,
                  const Progress &progress, Timeline &timeline) {
   std::vector<Task> &tasks = timeline.schedule[stage];

@@ -1,6 +1,6 @@
-//===- Devices.cpp - the GPUs whose figures are known ---------------------===//
+//===- Devices.cpp - figures of the supported GPUs ------------------------===//
 //
-// The only place with figures of devices. Those of one row are of one part: the
+// The only place with figures of devices. The figures of a row are those of the
 // SXM module.
 //
 //===----------------------------------------------------------------------===//
@@ -14,23 +14,23 @@ using namespace dtc;
 
 static constexpr int64_t GiB = int64_t(1) << 30;
 
-// NCCL's own model of a ring's step by its protocol LL128 (src/graph/tuning.cc,
-// hwLatencies): 1.9 us over NVLink, 4.0 us over a network.
+// Latency of one ring step in NCCL's model for protocol LL128
+// (src/graph/tuning.cc, hwLatencies): 1.9 us over NVLink, 4.0 us over a
+// network.
 static constexpr double nvlinkLatency = 1.9e-6, networkLatency = 4.0e-6;
 
-// Products are dense: data sheets also give twice that, with sparsity. Data
-// sheets count NVLink in both directions; here is one. A node has eight GPUs
-// and a network adapter for each. The host is behind PCIe, generation 4 of the
-// A100 and 5 of the others, 16 lanes: data sheets give 64 and 128 GB/s for both
-// directions.
+// Products are dense; data sheets also give twice that rate, with sparsity.
+// NVLink figures are for one direction, while data sheets count both. A node
+// has eight GPUs and a network adapter for each. The host is behind 16 lanes of
+// PCIe, generation 4 for the A100 and 5 for the others; data sheets give 64 and
+// 128 GB/s for both directions.
 //
-// Of the memory of the data sheet the driver keeps a part. What it offers is
-// what cuMemGetInfo gives as the total, rounded down to GiB.
+// The driver keeps a part of the data sheet's memory. The memory here is the
+// total that cuMemGetInfo returns, rounded down to GiB.
 static const Device devices[] = {
-    // NVIDIA A100 80GB SXM, data sheet of June 2021: FP64 tensor core 19.5,
-    // FP32
-    // 19.5, TF32 156, BF16 and FP16 312 TFLOP/s; 80 GB at 2039 GB/s; NVLink 600
-    // GB/s. Network: 200 Gbit/s for each GPU (DGX A100 data sheet).
+    // NVIDIA A100 80GB SXM, data sheet of June 2021: FP64 tensor core and FP32
+    // 19.5 each, TF32 156, BF16 and FP16 312 TFLOP/s; 80 GB at 2039 GB/s;
+    // NVLink 600 GB/s. Network: 200 Gbit/s for each GPU (DGX A100 data sheet).
     {"a100",
      "sm_80",
      79 * GiB,

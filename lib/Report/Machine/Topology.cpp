@@ -1,6 +1,6 @@
-//===- Topology.cpp - the machines that a plan is to run on ---------------===//
+//===- Topology.cpp - the machines that run a plan ------------------------===//
 //
-// Reads the file key by key, so that whatever is wrong in it has a name.
+// Reads the file key by key, so that each error names its key.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ namespace json = llvm::json;
 
 namespace {
 
-/// A key of the file, with those of the objects that it is in: "device.flops".
+/// A key of the file, with the keys of the enclosing objects: "device.flops".
 struct Key {
   enum Kind { Count, Positive, NotNegative };
   const char *name;
@@ -76,7 +76,7 @@ std::string print(const json::Value &value) {
   return text;
 }
 
-/// Stores what is not an object under its full name.
+/// Stores each value that is not an object under its full name.
 llvm::Error Reader::flatten(const json::Object &object,
                             const std::string &prefix) {
   for (auto &[name, value] : object) {
@@ -109,7 +109,8 @@ llvm::Error Reader::check(const Key &key) {
     return llvm::Error::success();
   if (isOfDevice && model)
     return fail(llvm::Twine("'") + key.name + "' is given, but --device " +
-                model->name + " says what devices do; leave out one of them");
+                model->name +
+                " sets the figures of devices; leave out one of them");
   if (found == values.end())
     return fail(llvm::Twine("'") + key.name + "' is missing, expected " +
                 key.getExpected());
@@ -124,7 +125,7 @@ llvm::Error Reader::check(const Key &key) {
               ", expected " + key.getExpected());
 }
 
-/// A file has one figure, whatever products are computed in.
+/// The file has one rate for all number formats.
 DeviceSpeed Reader::getSpeed() {
   double flops = get("device.flops");
   return {flops,

@@ -1,6 +1,6 @@
-//===- FoldRepeats.cpp - layers and stages that are alike -----------------===//
+//===- FoldRepeats.cpp - merge equal layers and stages --------------------===//
 //
-// A model is drawn once for what repeats in it.
+// The drawing of a model shows repeated parts once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ std::pair<StringRef, int64_t> dtc::splitNumber(StringRef name) {
   return {base, value};
 }
 
-/// Whether `b` is `a`, but for numbers.
+/// Whether `b` equals `a` except for numbers in names.
 static bool isAlike(const ModelGraph::Block &a, const ModelGraph::Block &b) {
   auto [base, number] = splitNumber(a.name);
   auto [otherBase, otherNumber] = splitNumber(b.name);
@@ -39,7 +39,7 @@ static bool isAlike(const ModelGraph::Block &a, const ModelGraph::Block &b) {
 
 void dtc::foldBlocks(ModelGraph::Stage &stage) {
   std::vector<ModelGraph::Block> folded;
-  std::vector<size_t> places; // of each block in `folded`
+  std::vector<size_t> places; // index of each block in `folded`
   for (auto [i, block] : llvm::enumerate(stage.blocks)) {
     bool follows = false;
     if (!folded.empty()) {

@@ -1,6 +1,6 @@
-//===- FoldRepeats.h - layers and stages that are alike ---------*- C++ -*-===//
+//===- FoldRepeats.h - merge equal layers and stages ------------*- C++ -*-===//
 //
-// A model is drawn once for what repeats in it.
+// The drawing of a model shows repeated parts once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,14 +12,14 @@
 
 namespace dtc {
 
-/// "h" and 0 of "h.0"; -1 without a number.
+/// Splits "h.0" into "h" and 0; -1 without a number.
 std::pair<llvm::StringRef, int64_t> splitNumber(llvm::StringRef name);
 
-/// Makes one of consecutive layers that only read what the one before made.
+/// Merges consecutive equal layers if each reads only the one before it.
 void foldBlocks(ModelGraph::Stage &stage);
 
-/// Makes one of consecutive stages that are alike, with the name of the first.
-/// Chunks stay: one after the other are of different stages.
+/// Merges consecutive equal stages under the name of the first. Does not merge
+/// chunks: consecutive chunks belong to different stages.
 void foldStages(std::vector<ModelGraph::Stage> &stages);
 
 } // namespace dtc

@@ -1,7 +1,8 @@
-//===- ModelGraph.cpp - a model as people draw it -------------------------===//
+//===- ModelGraph.cpp - a graph of the model for people -------------------===//
 //
-// Ops are where their ONNX nodes were: "/h.0/attn/c_attn/MatMul" is in module
-// "attn.c_attn" of block "h.0". Blocks end at the first number of a path.
+// Places ops by the names of their ONNX nodes: "/h.0/attn/c_attn/MatMul" is in
+// module "attn.c_attn" of block "h.0". The name of a block ends at the first
+// number of the path.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,19 +32,19 @@ std::string ModelGraph::Stage::getName() const {
 // Names
 //===----------------------------------------------------------------------===//
 
-/// What is before the last dot; empty without one.
+/// The part before the last dot; empty without one.
 static std::string getParent(StringRef path) {
   size_t end = path.rfind('.');
   return path.take_front(end == StringRef::npos ? 0 : end).str();
 }
 
-/// "h.0.attn.c_attn" of an op of node "/h.0/attn/c_attn/MatMul".
+/// "h.0.attn.c_attn" for an op of node "/h.0/attn/c_attn/MatMul".
 static std::string getOpPath(Location location) {
   auto name = location->findInstanceOf<NameLoc>();
   return name ? dtc::getModulePath(name.getName().getValue()) : std::string();
 }
 
-/// The block that a module is in, and its name there.
+/// Splits the path of a module into its block and its name in the block.
 static std::pair<std::string, std::string> splitPath(StringRef path) {
   for (size_t begin = 0; begin < path.size();) {
     size_t end = std::min(path.find('.', begin), path.size());
@@ -63,7 +64,7 @@ static std::string printShape(ArrayRef<int64_t> shape) {
   return text.empty() ? "scalar" : text;
 }
 
-/// What is split, but for the batch.
+/// Prints the splits of a layout, except for the batch.
 static std::string printLayout(LayoutAttr layout) {
   std::string text;
   for (const AxisLayout &entry :
@@ -82,8 +83,8 @@ namespace {
 
 class GraphBuilder {
 public:
-  /// Boundaries and the analysis have numbers of virtual stages: number v is
-  /// chunk v / K of stage v % K, where K is `numStages`.
+  /// Boundaries and the analysis number virtual stages: number v is chunk v / K
+  /// of stage v % K, where K is `numStages`.
   GraphBuilder(func::FuncOp step, const StageAnalysis &analysis,
                int64_t numStages)
       : step(step), analysis(analysis), numStages(numStages) {}
@@ -92,7 +93,7 @@ public:
 
 private:
   using Row = ModelGraph::Row;
-  /// Where a row is, as long as others are added.
+  /// The position of a row, which stays valid when rows are added.
   struct Place {
     int64_t stage;
     size_t block, row;
@@ -122,13 +123,13 @@ private:
   ModelGraph graph;
   llvm::DenseSet<Operation *> forward;
   llvm::DenseSet<Value> labelled; ///< computed from labels
-  /// Where values are made.
+  /// The row that makes each value.
   llvm::DenseMap<Value, Place> places;
-  /// Inputs of the model, and what is theirs in another form.
+  /// Inputs of the model, and values that only change their form.
   llvm::DenseMap<Value, std::string> inputs;
-  /// Places of the nodes of each stage.
+  /// Rows of the nodes of each stage.
   std::map<std::pair<int64_t, std::string>, Place> rows;
-  /// Stages and blocks of ops without a module, and the name of the first.
+  /// Stages and blocks of ops without a module, with the name of the first op.
   std::map<std::pair<int64_t, size_t>, std::string> functional;
   /// The module that first reads a parameter.
   llvm::StringMap<std::string> readers;
@@ -138,14 +139,14 @@ private:
 
 } // namespace
 
-/// What says nothing about a model.
+/// Whether an op adds no information about the model.
 static bool isPlumbing(Operation *op) {
   return isa<CollectiveOpInterface, ConstantOp, LocalSliceOp, BoundaryOp,
              ReshapeOp, TransposeOp, SliceOp, ConcatOp, CastOp, BroadcastOp,
              AsPartialOp, SumOverStagesOp, SumMicrobatchesOp>(op);
 }
 
-/// Else it runs once a step.
+/// Whether an op runs per micro-batch; otherwise it runs once a step.
 static bool isPerMicrobatch(Operation *op) {
   SmallVector<Type> types(op->getOperandTypes());
   llvm::append_range(types, op->getResultTypes());
@@ -155,8 +156,8 @@ static bool isPerMicrobatch(Operation *op) {
   });
 }
 
-/// Whether ZeRO put it there: it gathers a bucket of parameters where they are
-/// used, or scatters the gradients of one.
+/// Whether ZeRO inserted the collective: it gathers a bucket of parameters at
+/// their use, or scatters the gradients of one.
 bool GraphBuilder::isOfShards(Operation *op) {
   if (op->hasAttr(attr::perMicrobatch))
     return true;
@@ -175,7 +176,7 @@ void GraphBuilder::addStages() {
   }
 }
 
-/// What the loss needs.
+/// Finds the ops that the loss depends on.
 void GraphBuilder::findForward() {
   Operation *end = step.front().getTerminator();
   SmallVector<Value> needed;
@@ -192,8 +193,9 @@ void GraphBuilder::findForward() {
   }
 }
 
-/// A layer is one block. Other modules are one wherever they come, unless an op
-/// would read from a block after it: then it is in another one.
+/// Returns the block of a module. A layer is one block. Other modules are one
+/// block, too, unless an op would read from a later block; then the module gets
+/// another block.
 size_t GraphBuilder::getBlock(int64_t stage, const std::string &name,
                               size_t lowest) {
   std::vector<ModelGraph::Block> &all = graph.stages[stage].blocks;
@@ -214,7 +216,8 @@ ModelGraph::Row *GraphBuilder::findRow(int64_t stage, const std::string &path) {
   return nullptr;
 }
 
-/// A layer's own ops are rows wherever they come; other modules are one row.
+/// Returns the row of a module. Each op of a layer itself is a row; any other
+/// module is one row.
 GraphBuilder::Place GraphBuilder::getRow(int64_t stage, const std::string &path,
                                          size_t lowest) {
   auto [name, row] = splitPath(path);
@@ -243,7 +246,8 @@ static std::string getNodeName(Operation *op) {
   return name ? name.getName().str() : std::string();
 }
 
-/// What a rank sends; also to or from whom, if not the next stage.
+/// Describes a message: its shape on a rank, and its peer if that is not the
+/// next stage.
 std::string GraphBuilder::printMessage(BoundaryOp op) {
   auto type = cast<RankedTensorType>(op.getX().getType());
   std::string text = printShape(getLocalType(type).getShape());
@@ -288,7 +292,7 @@ void GraphBuilder::addForward(Operation *op) {
     return;
   }
 
-  std::optional<Place> last; // of those that it reads from
+  std::optional<Place> last; // last row that it reads from
   std::string input;
   for (Value operand : op->getOperands()) {
     auto place = places.find(operand);
@@ -298,8 +302,8 @@ void GraphBuilder::addForward(Operation *op) {
     if (auto found = inputs.find(operand); found != inputs.end())
       input = found->second;
   }
-  // Where plumbing belongs follows from what it carries. So it does for a
-  // collective, which an op's reader may have asked for.
+  // An op that adds no information belongs to the row of its operand. So does a
+  // collective, which its reader may need.
   if (!stage || isPlumbing(op)) {
     if (collective && last)
       ++at(*last).forward[collective.getSummary()];
@@ -341,7 +345,8 @@ void GraphBuilder::addForward(Operation *op) {
   }
 }
 
-/// The graph shows only communication of the backward pass and the update.
+/// Adds the communication of the backward pass and the update; the graph shows
+/// no other op of them.
 void GraphBuilder::addOther(Operation *op) {
   if (auto boundary = dyn_cast<BoundaryOp>(op)) {
     if (boundary.getFrom() > boundary.getTo())
@@ -383,11 +388,11 @@ void GraphBuilder::addParameter(int64_t stage, StringRef name, Type type,
       printShape(cast<ShapedType>(type).getShape()), layout};
   Row *row = findRow(stage, path);
   if (auto reader = readers.find(name); !row && reader != readers.end()) {
-    // The name says nothing: it is where it is read.
+    // The name gives no place: use the row of its reader.
     row = &at(getRow(stage, reader->second, 0));
     parameter.name = tensor;
   }
-  // A module whose ops were folded: the one that it is in.
+  // If a module's ops were folded, use the module that encloses it.
   for (; !row && !path.empty(); row = findRow(stage, path)) {
     path = getParent(path);
     parameter.name = tensor.substr(path.empty() ? 0 : path.size() + 1);
@@ -419,7 +424,7 @@ void GraphBuilder::addParameters() {
                    "");
       continue;
     }
-    // One axis splits the row that members lie in.
+    // One axis splits the dimension that holds the members.
     StringAttr axis = getLayout(argument.getType()).getAxesOfDim(1).front();
     for (auto member : members.getAsRange<DictionaryAttr>())
       addParameter(stage, member.getAs<StringAttr>("name").getValue(),
@@ -429,7 +434,8 @@ void GraphBuilder::addParameters() {
   }
 }
 
-/// In a model of modules. One that has none is a block of its own name.
+/// Names the blocks of ops without a module. If the model has modules, each
+/// such op is a block with its own name.
 void GraphBuilder::nameFunctional() {
   bool hasModules = false;
   for (const ModelGraph::Stage &stage : graph.stages)
@@ -468,8 +474,8 @@ ModelGraph GraphBuilder::build() {
       addOther(&op);
   nameFunctional();
   for (ModelGraph::Stage &stage : graph.stages) {
-    // Loss and norm are summed over stages, which is a collective later, one
-    // for all chunks of a stage.
+    // Loss and norm are summed over stages. The sum becomes one collective for
+    // all chunks of a stage.
     if (graph.stages.size() > 1 && stage.chunk.value_or(0) == 0)
       ++stage.once[(AllReduceOp::getOperationName().split('.').second + " pp")
                        .str()];

@@ -1,7 +1,7 @@
 //===- ModelPicture.cpp - a model's graph as SVG --------------------------===//
 //
-// Stages are columns, blocks their cards from top to bottom, in the order in
-// which they run. Text is measured by its number of characters.
+// Stages are columns. Blocks are cards, from top to bottom in order of
+// execution. The width of text is estimated from its number of characters.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ constexpr double margin = 24, titleHeight = 44, legendGap = 28;
 constexpr double cardWidth = 370, cardGap = 26, padding = 12;
 constexpr double framePadding = 30, frameHeader = 40;
 constexpr double gutter = 330, lineHeight = 18, cardHeader = 26;
-/// Width of an average character, as a part of the size of the font.
+/// Width of an average character, relative to the font size.
 constexpr double characterWidth = 0.56;
 
 struct Style {
@@ -30,7 +30,7 @@ struct Style {
 constexpr Style forwardStyle = {"#fde6cf", "#d98324"};
 constexpr Style backwardStyle = {"#e6e0f6", "#7358b8"};
 constexpr Style layoutStyle = {"#d9eedd", "#3f8f50"};
-/// Frames and titles of stages; chunks of one have the same.
+/// Frames and titles of stages. Chunks of one stage have the same style.
 constexpr Style stageStyles[] = {
     {"#eaf2fc", "#3b6fb0"}, {"#eaf6ea", "#3d8548"}, {"#fdf0e9", "#b5602f"},
     {"#f5edfb", "#7f4fa8"}, {"#fdf8e1", "#8f7a1d"}, {"#e7f6f6", "#2d7f86"}};
@@ -60,12 +60,12 @@ private:
   void collectLegend();
   void drawLegend(double y);
 
-  /// What a mark looks like, and what it means.
+  /// The sample of a mark, and its meaning.
   struct LegendEntry {
     const char *sample;
     Style style;
     const char *meaning;
-    bool isUsed = false; ///< by this picture
+    bool isUsed = false; ///< in this picture
   };
   enum { Split, Shard, Forward, Backward, Count };
   LegendEntry legend[5] = {
@@ -81,7 +81,7 @@ private:
 
 } // namespace
 
-/// Of UTF-8 text: all bytes but those that continue a character.
+/// Whether a byte continues a UTF-8 character.
 static bool isContinuation(char byte) { return (byte & 0xc0) == 0x80; }
 
 static double getTextWidth(StringRef text, double size) {
@@ -89,7 +89,7 @@ static double getTextWidth(StringRef text, double size) {
          characterWidth;
 }
 
-/// The text, or its beginning if it is wider than this.
+/// The text, or as much of its beginning as fits the width.
 static std::string fit(StringRef text, double width, double size) {
   if (getTextWidth(text, size) <= width)
     return text.str();
@@ -128,7 +128,7 @@ static double getHeight(const ModelGraph::Stage &stage) {
 
 static double getFrameWidth() { return cardWidth + 2 * framePadding; }
 
-/// The shape of `x`, with more spacing for people.
+/// Replaces each `x` in a shape with a spaced multiplication sign.
 static std::string printTimes(StringRef text) {
   std::string result;
   for (size_t at; (at = text.find(" x ")) != StringRef::npos;
@@ -160,7 +160,7 @@ void Picture::drawPath(const llvm::Twine &path, const char *more) {
      << "stroke-width=\"1.3\" marker-end=\"url(#arrow)\" " << more << "/>\n";
 }
 
-/// Returns its width. `y` is the base line of its text.
+/// Draws a pill and returns its width. `y` is the base line of its text.
 double Picture::drawPill(double x, double y, StringRef text, Style style) {
   double width = getTextWidth(text, 10) + 12;
   drawRect(x, y - 11, width, 15, style, 7);
@@ -174,7 +174,7 @@ static std::string join(double x, double y) {
   return text;
 }
 
-/// Returns the base line of the next one.
+/// Draws a row and returns the base line of the next one.
 double Picture::drawRow(const ModelGraph::Row &row, double x, double y) {
   double right = x + cardWidth - padding;
   std::string ops = llvm::join(row.ops, ", ");
@@ -226,7 +226,7 @@ void Picture::drawBlock(const ModelGraph::Block &block, double x, double y,
                         Style style) {
   Style card{"#ffffff", style.stroke};
   double height = getHeight(block);
-  // A block that stands for several shows the edges of two more behind it.
+  // A merged block shows the edges of two more cards behind it.
   if (block.count > 1)
     for (double offset : {8.0, 4.0})
       drawRect(x + offset, y + offset, cardWidth, height, card, 6);
@@ -299,7 +299,8 @@ void Picture::drawStage(const ModelGraph::Stage &stage, double x, Style style) {
   drawList(stage.once, "gradients, their norm and the loss, once a step:");
 }
 
-/// From the last block of a stage to the first of the next one, and back.
+/// Draws messages from the last block of a stage to the first of the next, and
+/// back.
 void Picture::drawMessages(const ModelGraph::Stage &from,
                            const ModelGraph::Stage &to, double x) {
   if (from.blocks.empty() || to.blocks.empty())

@@ -1,4 +1,4 @@
-//===- Profile.cpp - how long tasks of a plan really took -----------------===//
+//===- Profile.cpp - measured durations of a plan's tasks -----------------===//
 //
 // See Profile.h; lib/Runtime/Metrics/Trace.cpp writes the file.
 //
@@ -20,7 +20,7 @@ namespace json = llvm::json;
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// Of F, B and W.
+/// The names of F, B and W.
 static constexpr char kindNames[] = "FBW";
 
 namespace {
@@ -45,7 +45,7 @@ struct Trace {
   std::vector<Event> events;
 };
 
-// LLVM finds these by the types' namespaces.
+// LLVM finds these by argument-dependent lookup.
 
 bool fromJSON(const json::Value &value, Axis &axis, json::Path path) {
   json::ObjectMapper map(value, path);
@@ -81,7 +81,7 @@ bool fromJSON(const json::Value &value, Trace &trace, json::Path path) {
   json::ObjectMapper map(value, path);
   if (!map || !map.map("traceEvents", trace.events))
     return false;
-  // Without a copy: the mapper refers to it.
+  // Not a copy: the mapper keeps a reference to it.
   static const json::Value nothing = nullptr;
   const json::Value *other = value.getAsObject()->get("otherData");
   json::ObjectMapper plan(other ? *other : nothing, path.field("otherData"));
@@ -114,7 +114,7 @@ llvm::Expected<Profile> Profile::read(StringRef path) {
   Trace trace;
   json::Path::Root where("trace");
   if (!fromJSON(*root, trace, where))
-    return fail("is no trace that a training program wrote with --trace: " +
+    return fail("is not a trace that a training program wrote with --trace: " +
                 llvm::toString(where.getError()));
 
   Profile &profile = trace.profile;
@@ -159,10 +159,10 @@ int64_t Profile::getSize(const std::string &axis) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Use
+// Costs
 //===----------------------------------------------------------------------===//
 
-/// Those that a plan has, also as members of what ZeRO made of them.
+/// Names of a plan's parameters, including members of flat parameters.
 static std::set<std::string> getParameters(func::FuncOp plan) {
   std::set<std::string> names;
   for (unsigned i = 0; i < plan.getNumArguments(); ++i) {

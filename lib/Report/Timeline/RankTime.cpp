@@ -1,7 +1,7 @@
-//===- RankTime.cpp - what a step takes a rank ----------------------------===//
+//===- RankTime.cpp - the time of a step on a rank ------------------------===//
 //
-// Applies a topology's costs to what the report counts. Collectives of one kind
-// over the same ranks add up, so that sums of counts and bytes are enough.
+// Applies a topology's costs to the counts of the report. Collectives of one
+// kind over the same ranks add up, so sums of counts and bytes are enough.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
-//===- Timeline.cpp - a pipeline schedule as people draw it ---------------===//
+//===- Timeline.cpp - the timeline of a pipeline schedule -----------------===//
 //
-// Tasks that take no time are left out: the first stage usually has no B.
+// Omits tasks that take no time: the first stage usually has no B.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,18 +50,18 @@ constexpr double axisHeight = 40, legendHeight = 24;
 constexpr double minPlotWidth = 1000, minTaskWidth = 16, digitWidth = 7;
 
 constexpr const char *colors[] = {"#9ec5f4", "#f5c27a", "#9bd3a0"};
-/// Later chunks are darker, down to this part of the color.
+/// Later chunks are darker, down to this fraction of the color.
 constexpr double darkest = 0.8;
 constexpr const char *meanings[] = {"F: forward", "B: gradients of activations",
                                     "W: gradients of weights"};
 constexpr const char *idleColor = "#ececec";
-constexpr const char *onceColor = "#c9b8e0"; ///< of the update and the like
+constexpr const char *onceColor = "#c9b8e0"; ///< of work once a step
 /// Colors of sends, receives and collectives.
 constexpr const char *markColors[] = {"#303030", "#8a8a8a", "#c2247f"};
 constexpr const char *markMeanings[] = {
     "send to another stage", "receive from another stage", "collectives"};
 
-/// What times are shown in: `scale` of a FLOP.
+/// The unit of displayed times: `scale` of a FLOP or second.
 struct Unit {
   double scale;
   const char *name;
@@ -113,7 +113,7 @@ private:
   double plotWidth, plotHeight;
 };
 
-/// The largest that the step is at least one of.
+/// The largest unit that does not exceed the duration of the step.
 Unit Picture::getUnit() const {
   static constexpr Unit flops[] = {
       {1e-12, "TFLOP"}, {1e-9, "GFLOP"}, {1e-6, "MFLOP"}, {1e-3, "kFLOP"}};
@@ -191,7 +191,7 @@ void Picture::drawTasks() {
   forEachTask(timeline,
               [&](size_t stage, const Task &task, double start, double cost) {
                 double x = getX(start), width = getX(start + cost) - x;
-                // What the pointer shows.
+                // The tooltip of a task.
                 os << "<g><title>" << printTask(task)
                    << format(": %.3g to %.3g ", start * unit.scale,
                              (start + cost) * unit.scale)
@@ -219,10 +219,10 @@ void Picture::drawTasks() {
               });
 }
 
-/// Marks of one time are side by side, so that the pointer finds each.
+/// Marks of one time are side by side, so that each has its tooltip.
 void Picture::drawCommunication() {
   Unit unit = getUnit();
-  std::map<double, double> usedOf; // up to where, by the lane's y
+  std::map<double, double> usedOf; // end of the used part, by the lane's y
   for (const Timeline::Communication &own : timeline.communication) {
     double y = getY(own.stage) + rowHeight + 2 + own.kind * laneHeight;
     double &used = usedOf[y];
@@ -282,7 +282,7 @@ bool Picture::hasMark(Timeline::Communication::Kind kind) const {
       [&](const Timeline::Communication &own) { return own.kind == kind; });
 }
 
-/// Of what the picture has.
+/// Explains the colors and marks that the picture uses.
 void Picture::drawLegend() {
   double x = getX(0), y = titleHeight + plotHeight + axisHeight;
   auto add = [&](const char *color, StringRef meaning) {

@@ -1,7 +1,7 @@
-//===- TimelineCommunication.cpp - when stages communicate ----------------===//
+//===- TimelineCommunication.cpp - times of communication -----------------===//
 //
-// Places the messages and collectives of plans between and in the tasks of a
-// timeline, whose times are known.
+// Places the messages and collectives of plans in the timeline, between and
+// within its tasks, whose times are known.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,10 +35,10 @@ struct Calls {
   double seconds;
 };
 
-/// By the part of the function's FLOPs before the first call of the kind.
+/// Calls, keyed by the fraction of the function's FLOPs before the first one.
 using CallList = std::multimap<double, Calls>;
 
-/// When a task runs.
+/// The time of a task.
 struct Span {
   double start, cost;
 };
@@ -78,7 +78,7 @@ Placement::Placement(func::FuncOp plan, int64_t stage, const Topology *topology,
         start, timeline.costs[task.chunk * numStages + stage].get(task.kind)};
 }
 
-/// What ops of one function do.
+/// The calls of one function's ops.
 CallList Placement::getCalls(ArrayRef<Operation *> ops) const {
   StageReport does;
   std::map<CollectiveClass, double> begins;
@@ -105,7 +105,7 @@ CallList Placement::getCalls(ArrayRef<Operation *> ops) const {
   return calls;
 }
 
-/// When the task runs that an op of the plan is, if it is one.
+/// The time of the task that an op of the plan runs, if any.
 std::optional<Span> Placement::getSpan(Operation *op) const {
   std::optional<Task> task = getTask(op);
   if (!task)
@@ -122,8 +122,8 @@ double Placement::getArrival(RecvOp recv, double now) const {
   return arrival.value_or(now);
 }
 
-/// One after the other, each at its time in the span or later, when all before
-/// has ended.
+/// Places calls one after the other, each at its time in the span or as soon as
+/// the one before has ended.
 void Placement::place(const CallList &calls, Span span) {
   for (auto &[after, own] : calls) {
     double start = std::max(span.start + after * span.cost, busyUntil);
@@ -139,7 +139,7 @@ SmallVector<Communication> Placement::run() {
   llvm::DenseMap<Operation *, CallList> callsOf;
   SmallVector<Operation *> between; // ops since the last run
   std::map<std::pair<double, int64_t>, Traffic> arrivals; // by time and stage
-  double now = 0; // the end of the last task
+  double now = 0; // end of the last task
   for (Operation &op : plan.front()) {
     if (auto recv = dyn_cast<RecvOp>(op)) {
       StageReport does;
@@ -161,7 +161,7 @@ SmallVector<Communication> Placement::run() {
     if (isNew)
       it->second = getCalls(llvm::to_vector(
           llvm::make_pointer_range(callee.front().getOperations())));
-    // What runs once a step takes no time here.
+    // Work that runs once a step takes no time here.
     Span span = getSpan(run).value_or(Span{now, 0});
     place(it->second, span);
     now = span.start + span.cost;
