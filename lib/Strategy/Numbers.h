@@ -7,10 +7,10 @@
 
 namespace dtc {
 
-/// The elements of a constant; null if the value is none.
+/// The elements of a constant; null for other values.
 mlir::DenseElementsAttr getConstant(mlir::Value value);
 
-/// The number that all elements of a floating-point constant are.
+/// The number that all elements of a floating-point constant equal, if any.
 std::optional<double> getNumber(mlir::Value value);
 
 /// A constant of rank 0.

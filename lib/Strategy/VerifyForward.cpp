@@ -1,6 +1,6 @@
 //===- VerifyForward.cpp - check a forward pass with its loss -------------===//
 //
-// Later phases rely on it; see docs/Architecture/Strategy.md.
+// Later phases rely on these properties; see docs/Architecture/Strategy.md.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
 // RUN: dtc-opt %s --dtc-add-loss --verify-diagnostics --split-input-file
 
-// expected-error @below {{the model has 2 outputs, 'a', 'b': name the one that the loss is taken of with --loss-of}}
+// expected-error @below {{the model has 2 outputs, 'a', 'b': choose the one for the loss with --loss-of}}
 func.func @forward(%w: tensor<2x4xf32> {dtc.parameter = "w"}) -> (tensor<2x4xf32> {dtc.output = "a"}, tensor<2x4xf32> {dtc.output = "b"}) {
   return %w, %w : tensor<2x4xf32>, tensor<2x4xf32>
 }

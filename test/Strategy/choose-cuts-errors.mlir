@@ -16,7 +16,7 @@ module {}
 // -----
 
 // Two places to cut at, one of them between the parts of a tensor.
-// expected-error @below {{cannot cut the graph into 3 pipeline stages without taking a tensor of the model apart that tensor parallelism splits; use fewer stages}}
+// expected-error @below {{cannot cut the graph into 3 pipeline stages without separating parts of a tensor that tensor parallelism splits; use fewer stages}}
 func.func @forward(%x: tensor<4xf32> {dtc.input = "x"},
                    %a: tensor<4xf32> {dtc.parameter = "w.0", dtc.part = {dim = 0 : i64, shape = array<i64: 8>, start = 0 : i64, tensor = "w"}},
                    %b: tensor<4xf32> {dtc.parameter = "w.1", dtc.part = {dim = 0 : i64, shape = array<i64: 8>, start = 4 : i64, tensor = "w"}}) -> (tensor<4xf32> {dtc.output = "y"}) {

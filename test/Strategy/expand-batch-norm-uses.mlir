@@ -46,7 +46,7 @@ module @broadcast {
 
 module @merged {
   func.func @step(%x: tensor<8x4xf64>, %s: tensor<4xf64> {dtc.parameter = "s"}, %b: tensor<4xf64> {dtc.parameter = "b"}) -> (tensor<f64> {dtc.output = "loss"}) {
-    // expected-error@below {{keeps running statistics in a tensor that is something else, too; save the model with a tensor of its own for each}}
+    // expected-error@below {{keeps running statistics in a tensor that has other uses, too; save the model with a separate tensor for each}}
     %0 = dtc.batch_norm %x, %s, %b, %b, %s {epsilon = 1.0e-5 : f64, momentum = 0.9 : f64} : (tensor<8x4xf64>, tensor<4xf64>, tensor<4xf64>, tensor<4xf64>, tensor<4xf64>) -> tensor<8x4xf64>
     %1 = dtc.sum_squares %0 : (tensor<8x4xf64>) -> tensor<f64>
     return %1 : tensor<f64>
@@ -56,7 +56,7 @@ module @merged {
 // -----
 
 module @none {
-  // expected-error@below {{the model has no batch norm that --batchnorm micro could be for; leave the option out}}
+  // expected-error@below {{the model has no batch norm for --batchnorm micro; leave the option out}}
   func.func @step(%x: tensor<8x4xf64>) -> (tensor<f64> {dtc.output = "loss"}) {
     %1 = dtc.sum_squares %x : (tensor<8x4xf64>) -> tensor<f64>
     return %1 : tensor<f64>
@@ -90,7 +90,7 @@ module @stages {
 module @other {
   func.func @step(%x: tensor<8x4xf64>, %s: tensor<4xf64> {dtc.parameter = "s"}, %b: tensor<4xf64> {dtc.parameter = "b"},
                   %m: tensor<4xf64> {dtc.parameter = "m"}, %v: tensor<4xf64> {dtc.parameter = "v"}) -> (tensor<f64> {dtc.output = "loss"}) {
-    // expected-error@below {{keeps running statistics in a tensor that is something else, too; save the model with a tensor of its own for each}}
+    // expected-error@below {{keeps running statistics in a tensor that has other uses, too; save the model with a separate tensor for each}}
     %0 = dtc.batch_norm %x, %s, %b, %m, %v {epsilon = 1.0e-5 : f64, momentum = 0.9 : f64} : (tensor<8x4xf64>, tensor<4xf64>, tensor<4xf64>, tensor<4xf64>, tensor<4xf64>) -> tensor<8x4xf64>
     %x1 = dtc.boundary %0 from 0 to 1 : tensor<8x4xf64>
     %m1 = dtc.boundary %m from 0 to 1 : tensor<4xf64>

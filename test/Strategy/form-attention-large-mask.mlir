@@ -1,7 +1,7 @@
 // RUN: dtc-opt %s --dtc-form-attention 2>&1 | FileCheck %s
 
 // A mask with too many elements to be evaluated is one that is computed.
-// CHECK: warning: this mask of attention is computed in each step: it has too many elements to be known when it is compiled, expected at most 33554432 for a sample
+// CHECK: warning: the program computes this attention mask in each step: it has too many elements to evaluate at compile time, expected at most 33554432 for a sample
 // CHECK: %[[MASK:.*]] = dtc.reshape %{{.*}} : (tensor<80x80x80x80xf32>)
 // CHECK: dtc.attention %{{[0-9]+}}, %{{[0-9]+}}, %{{[0-9]+}}, %[[MASK]] {
 func.func @large(%q: tensor<80x80x80x8xf32>) -> tensor<80x80x80x8xf32> {

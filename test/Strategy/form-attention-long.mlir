@@ -78,7 +78,7 @@ func.func @window(%q: tensor<1x2x8192x8xf32> {dtc.input = "q"}, %k: tensor<1x2x8
   %distance = dtc.sub %queries, %keys : (tensor<8192x1xi64>, tensor<8192xi64>) -> tensor<8192x8192xi64>
   %near = dtc.compare lt %distance, %four : (tensor<8192x8192xi64>, tensor<i64>) -> tensor<8192x8192xi1>
   %both = dtc.logical_and %seen, %near : (tensor<8192x8192xi1>, tensor<8192x8192xi1>) -> tensor<8192x8192xi1>
-  // expected-warning @+1 {{this mask of attention is computed in each step}}
+  // expected-warning @+1 {{the program computes this attention mask in each step}}
   %mask = dtc.select %both, %zero, %hidden : (tensor<8192x8192xi1>, tensor<f32>, tensor<f32>) -> tensor<8192x8192xf32>
   %m = dtc.add %s, %mask : (tensor<1x2x8192x8192xf32>, tensor<8192x8192xf32>) -> tensor<1x2x8192x8192xf32>
   %p = dtc.softmax %m : (tensor<1x2x8192x8192xf32>) -> tensor<1x2x8192x8192xf32>
@@ -106,7 +106,7 @@ func.func @strides(%q: tensor<1x2x8192x8xf32> {dtc.input = "q"}, %k: tensor<1x2x
   %two = dtc.constant dense<2> : tensor<i64> to tensor<i64>
   %twice = dtc.mul %keys, %two : (tensor<8192xi64>, tensor<i64>) -> tensor<8192xi64>
   %seen = dtc.compare le %twice, %queries : (tensor<8192xi64>, tensor<8192x1xi64>) -> tensor<8192x8192xi1>
-  // expected-warning @+1 {{this mask of attention is computed in each step}}
+  // expected-warning @+1 {{the program computes this attention mask in each step}}
   %mask = dtc.select %seen, %zero, %hidden : (tensor<8192x8192xi1>, tensor<f32>, tensor<f32>) -> tensor<8192x8192xf32>
   %m = dtc.add %s, %mask : (tensor<1x2x8192x8192xf32>, tensor<8192x8192xf32>) -> tensor<1x2x8192x8192xf32>
   %p = dtc.softmax %m : (tensor<1x2x8192x8192xf32>) -> tensor<1x2x8192x8192xf32>

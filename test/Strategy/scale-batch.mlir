@@ -34,7 +34,7 @@ func.func @forward(%x: tensor<2x5x4xf32> {dtc.input = "x"}, %t: tensor<1x1x4xf32
 
 func.func @forward(%x: tensor<2x4xf32> {dtc.input = "x"}) -> tensor<2x4xf32> {
   %t = dtc.transpose %x [1, 0] : (tensor<2x4xf32>) -> tensor<4x2xf32>
-  // expected-error@below {{mixes the 2 samples of a batch, so that there cannot be 6; export a model of that batch or of any, and use --dp with a number}}
+  // expected-error@below {{mixes the 2 samples of a batch, so the batch size cannot be 6; export a model with that size or a dynamic one, and use --dp with a number}}
   %s = dtc.softmax %t : (tensor<4x2xf32>) -> tensor<4x2xf32>
   %y = dtc.transpose %s [1, 0] : (tensor<4x2xf32>) -> tensor<2x4xf32>
   return %y : tensor<2x4xf32>

@@ -1,7 +1,7 @@
 //===- Passes.h - passes of the strategy phase ------------------*- C++ -*-===//
 //
-// The forward pass with its loss, and what a plan decides about it: cuts,
-// splits, padding, what is said of parameters by name.
+// Prepare the forward pass with its loss, and apply the decisions of the
+// strategy: cuts, splits, padding, and options that name parameters.
 //
 //===----------------------------------------------------------------------===//
 

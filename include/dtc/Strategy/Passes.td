@@ -6,13 +6,13 @@
 include "mlir/Pass/PassBase.td"
 
 def MoveBatch : Pass<"dtc-move-batch", "::mlir::ModuleOp"> {
-  let summary = "results have the batch first";
+  let summary = "Move the batch to dimension 0 of results";
   let description = [{
-    A result of `@forward` whose batch is another dimension, such as [tokens,
-    batch, vocabulary], is transposed: data, labels among them, are samples. The
-    batch of inputs is their first dimension; where it is in results follows
-    from layouts. Where it is nowhere, or in two dimensions, since the model mixes
-    samples, the result stays.
+    Transposes each result of `@forward` whose batch is another dimension, such
+    as [tokens, batch, vocabulary], because the first dimension of all data,
+    labels included, is the batch. Layouts show the batch dimension of a result.
+    The result stays as it is if layouts show none or two, because the model
+    mixes samples.
 
     ```mlir
     func.func @forward(%x: tensor<4x6xi64> {dtc.input = "x"}) -> tensor<6x4x30xf32> {
@@ -29,14 +29,14 @@ def MoveBatch : Pass<"dtc-move-batch", "::mlir::ModuleOp"> {
 }
 
 def ScaleBatch : Pass<"dtc-scale-batch", "::mlir::ModuleOp"> {
-  let summary = "gives a model of a fixed batch another one";
+  let summary = "Change the batch size of a model with a fixed one";
   let description = [{
     Follows the batch from the inputs through the forward graph by the ops'
     sharding rules, as if its samples were micro-batches, and changes the size
-    of each dimension that it is in. What a model has for each sample of the
-    exported batch, but is the same for all (a class token that is repeated), is
-    made of one. A model that mixes samples, or averages over them, keeps its
-    batch: that is an error.
+    of each dimension that holds it. If the model repeats a value for each
+    sample of the exported batch, such as a class token, the repetition is
+    rebuilt. A model that mixes samples, or averages over them, cannot change
+    its batch: this is an error.
 
     ```mlir
     %0 = dtc.transpose %x [1, 0, 2] : (tensor<2x5x16xf32>) -> tensor<5x2x16xf32>
@@ -47,12 +47,12 @@ def ScaleBatch : Pass<"dtc-scale-batch", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"batch", "batch", "int64_t", "0", "Samples of a step; nothing happens with 0">,
+    Option<"batch", "batch", "int64_t", "0", "Samples in a step; 0 keeps the batch">,
   ];
 }
 
 def MarkParameters : Pass<"dtc-mark-parameters", "mlir::ModuleOp"> {
-  let summary = "note what the user says of parameters by name";
+  let summary = "Mark parameters that the user names";
   let description = [{
     * `padding-idx=GLOB=N` sets `dtc.padding` of the lookups in tables that match:
       the row gets no gradient from them, as with `padding_idx` of
@@ -70,28 +70,27 @@ def MarkParameters : Pass<"dtc-mark-parameters", "mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    ListOption<"paddingIdx", "padding-idx", "std::string", "GLOB=N: row N of lookup tables of such names">,
+    ListOption<"paddingIdx", "padding-idx", "std::string", "GLOB=N: no gradient for row N of lookup tables that match">,
     ListOption<"noDecay", "no-decay", "std::string",
-               "globs of names of parameters without weight decay, or norms-and-biases">,
+               "Globs of parameters without weight decay, or norms-and-biases">,
     ListOption<"lrScale", "lr-scale", "std::string",
-               "GLOB=X: the learning rate of parameters of such names is multiplied by X">,
+               "GLOB=X: multiply the learning rate of parameters that match by X">,
   ];
 }
 
 def FormAttention : Pass<"dtc-form-attention", "::mlir::ModuleOp"> {
-  let summary = "makes attention one op";
+  let summary = "Form attention ops";
   let description = [{
-    A product of a softmax of a product is attention, whichever way an exporter
-    writes it: the scores scaled, or queries and keys each; a mask added, or
-    scores replaced by a number that absorbs them; keys and values repeated for
-    the heads of a group. A mask that hides later keys, and follows from
-    constants, is `causal`.
-    Transposes that bring queries, keys and values into the op's order meet those
-    that the model has, and both go.
+    Forms one op from a product of a softmax of a product, in each form that
+    exporters write. Scores may be scaled, or queries and keys each. A mask may
+    be added, or scores replaced by a number that absorbs them. Keys and values
+    may be repeated for the heads of a group. A mask that follows from constants
+    and hides later keys becomes `causal`. Transposes bring queries, keys and
+    values into the op's order; those of the model cancel them.
 
-    Not formed where the scores or their softmax are used elsewhere, where a
-    dropout lies between, and where the mask has a gradient. It is `divided`
-    where the target's runtime does not compute it, which options say.
+    Does not form an op if scores or their softmax have other uses, if a dropout
+    lies between, or if the mask has a gradient. The op is `divided` if it
+    exceeds the limits of the target's runtime, which are options.
 
     ```mlir
     %s = dtc.matmul %q, %k {transpose_rhs} : (tensor<2x4x16x8xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x16x16xf32>
@@ -108,20 +107,20 @@ def FormAttention : Pass<"dtc-form-attention", "::mlir::ModuleOp"> {
   let options = [
     Option<"maxWidth", "max-width", "int64_t",
            "std::numeric_limits<int64_t>::max()",
-           "the runtime computes heads of at most so many elements">,
+           "Maximum number of elements of a head that the runtime computes">,
     Option<"widthMultiple", "width-multiple", "int64_t", "1",
-           "and of a multiple of so many elements">,
+           "Divisor of the number of elements of a head that the runtime computes">,
   ];
 }
 
 def BoundMasks : Pass<"dtc-bound-masks", "::mlir::ModuleOp"> {
-  let summary = "masks of attention are finite";
+  let summary = "Make masks of attention finite";
   let description = [{
-    For targets whose library needs it (`Target::getAttentionLimits`): a mask's
-    numbers below -60000, such as -inf, become -60000, which hides a key as well.
-    A query all of whose keys are hidden so, which would see all of them alike,
-    has result 0, as with -inf: its lse tells. Where a constant mask leaves each
-    query a key, nothing tests that.
+    For targets whose library needs it (`Target::getAttentionLimits`). Numbers
+    in a mask below -60000, such as -inf, become -60000, which hides a key as
+    well. A query whose keys are all hidden would then attend to all of them
+    equally; the pass detects it by its lse and sets its result to 0, as with
+    -inf. The test is omitted if a constant mask leaves a key for each query.
 
     ```mlir
     %o, %lse = dtc.attention %q, %k, %v, %mask {scale = 3.5e-1 : f64} : (tensor<2x16x4x8xf32>, ..., tensor<2x1x1x16xf32>) -> (tensor<2x16x4x8xf32>, tensor<2x4x16xf32>)
@@ -136,11 +135,11 @@ def BoundMasks : Pass<"dtc-bound-masks", "::mlir::ModuleOp"> {
 }
 
 def GuardSoftmax : Pass<"dtc-guard-softmax", "::mlir::ModuleOp"> {
-  let summary = "softmaxes of rows of -inf have a gradient";
+  let summary = "Give softmaxes of rows of -inf a gradient";
   let description = [{
-    Exporters write attention in which a query may see no key as a softmax whose
-    NaN become zeros. The pass replaces rows of -inf before the softmax: else
-    their gradient is NaN.
+    If a query of attention may see no key, exporters replace the NaN of its
+    softmax with zeros. The pass also replaces rows of -inf before the softmax.
+    Otherwise their gradient would be NaN.
 
     ```mlir
     %p = dtc.softmax %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
@@ -157,14 +156,13 @@ def GuardSoftmax : Pass<"dtc-guard-softmax", "::mlir::ModuleOp"> {
 }
 
 def SplitFusedParameters : Pass<"dtc-split-fused-parameters", "::mlir::ModuleOp"> {
-  let summary = "takes fused projections apart";
+  let summary = "Split fused projections into separate products";
   let description = [{
-    Where a `dtc.split` cuts the last dimension of a product with a parameter,
-    biases and reshapes between included, each part gets a product and parameters of its own, so that tensor
-    parallelism can split each by itself. So it is where that dimension is
-    reshaped to `[.., 3, heads, width]` before the 3 is cut.
-    `dtc.part` says which part of which tensor a parameter is: files hold the
-    tensors of the model.
+    If a `dtc.split` cuts the last dimension of a product with a parameter, each
+    part gets its own product and parameters, so that tensor parallelism can
+    split each one. Biases and reshapes may lie between, also a reshape to `[..,
+    3, heads, width]` before the 3 is cut. `dtc.part` names the tensor and the
+    part that a parameter holds: files hold the tensors of the model.
 
     ```mlir
     %w: tensor<128x384xf32> {dtc.parameter = "c_attn.weight"}
@@ -177,19 +175,20 @@ def SplitFusedParameters : Pass<"dtc-split-fused-parameters", "::mlir::ModuleOp"
     ```
   }];
   let options = [
-    Option<"tp", "tp", "int64_t", "1", "Ranks that share each split product; nothing happens with 1">,
+    Option<"tp", "tp", "int64_t", "1", "Tensor parallel size; 1 changes nothing">,
   ];
 }
 
 def RepeatKeyHeads : Pass<"dtc-repeat-key-heads", "::mlir::ModuleOp"> {
-  let summary = "repeats the heads of keys and values that tp does not divide";
+  let summary = "Repeat heads of keys and values that tp does not divide";
   let description = [{
-    Attention has `groups` heads of keys and values. Where tp does not divide
-    them, but divides so many copies of them as each has heads of queries, each
-    is repeated: ranks with queries of one group hold the same keys, as in
-    Megatron-LM and vLLM. Products, norms and rotations compute each head by
-    itself, and repeat what they are made of instead, up to the parameters. The
-    parameters stay whole, and their gradients are added over tp once a step.
+    Attention has `groups` heads of keys and values. If tp does not divide their
+    number but divides the number of heads after repetition, each head is
+    repeated, at most up to the number of heads of queries. Ranks with queries
+    of one group then hold the same keys, as in Megatron-LM and vLLM. Products,
+    norms and rotations compute each head separately, so the pass moves the
+    repetition from their results to their operands, up to the parameters. The
+    parameters stay whole, and their gradients are summed over tp once a step.
 
     With `tp=4`, of two heads of width 8:
     ```mlir
@@ -204,23 +203,24 @@ def RepeatKeyHeads : Pass<"dtc-repeat-key-heads", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"tp", "tp", "int64_t", "1", "Ranks that share the heads; nothing happens with 1">,
+    Option<"tp", "tp", "int64_t", "1", "Tensor parallel size; 1 changes nothing">,
   ];
 }
 
 def ChooseCuts : Pass<"dtc-choose-cuts", "mlir::ModuleOp"> {
-  let summary = "number the pipeline stages of the forward graph";
+  let summary = "Assign the ops of the forward graph to pipeline stages";
   let description = [{
-    Cuts `@forward`, in the order of its ops, into as many contiguous chunks as
-    there are stages, and writes `dtc.stage` on the ops. The largest chunk costs
-    at most 4 % more than it must; among such cuts the fewest bytes cross, and
-    among these the sum of squared costs is smallest. Costs are floating-point
-    operations, or what `cut` says. Parts of one tensor of the model stay on one
-    stage.
+    Cuts `@forward`, in the order of its ops, into one contiguous chunk for each
+    stage, and writes `dtc.stage` on the ops. The largest chunk costs at most 4
+    % more than the optimum. Among such cuts, the pass takes those with the
+    fewest bytes between stages, and among these the one with the smallest sum
+    of squared costs. Costs are floating-point operations unless `cut` selects
+    others. Parts of one tensor of the model stay on one stage.
 
-    What depends on inputs and constants alone (masks, position ids) gets no
-    stage: it is recomputed where it is used. What depends on parameters alone
-    (a transposed weight) belongs to the first stage that uses it.
+    Ops that depend on inputs and constants alone (masks, position ids) get no
+    stage: they are recomputed where they are used. Ops that depend on
+    parameters alone (a transposed weight) belong to the first stage that uses
+    them.
 
     Before:
     ```mlir
@@ -234,21 +234,21 @@ def ChooseCuts : Pass<"dtc-choose-cuts", "mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"stages", "stages", "int64_t", "1", "number of pipeline stages">,
+    Option<"stages", "stages", "int64_t", "1", "Number of pipeline stages">,
     ListOption<"cut", "cut", "std::string",
-               "how to cut: `cost` (default) balances operations, `parameters` "
+               "Where to cut: `cost` (default) balances operations, `parameters` "
                "bytes of parameters, `uniform` numbers of ops; or the names of "
                "the nodes that begin stages 1, 2, ...">,
   ];
 }
 
 def InsertBoundaries : Pass<"dtc-insert-boundaries", "mlir::ModuleOp"> {
-  let summary = "make every crossing of stages a dtc.boundary";
+  let summary = "Insert a dtc.boundary at every crossing of stages";
   let description = [{
     Consumes the `dtc.stage` of ops. A value that later stages use is relayed
-    from stage to stage up to its last user. A parameter used on several stages
-    (a tied embedding) is owned by the first of them and crosses directly from
-    it to each other.
+    from stage to stage up to its last user. If several stages use a parameter
+    (a tied embedding), the first of them owns it and sends it directly to each
+    of the others.
 
     Before:
     ```mlir
@@ -267,20 +267,19 @@ def InsertBoundaries : Pass<"dtc-insert-boundaries", "mlir::ModuleOp"> {
 }
 
 def AddLoss : Pass<"dtc-add-loss", "mlir::ModuleOp"> {
-  let summary = "append labels and the loss; @forward becomes @step";
+  let summary = "Append labels and the loss to @forward, which becomes @step";
   let description = [{
     The loss is a sum over the global batch in double precision, divided by a
     count: a constant, the number of labels that are not ignored, or the sum of
-    their classes' weights. It and the predictions that it is taken of, classes
-    last, become results, and unless the model computes the loss, so does the
-    model's output as it is (`recorded`). What computed other outputs alone is
-    removed.
-    Smoothed and weighted cross-entropy and `bce` are
-    built from tensor ops.
+    their classes' weights. The loss and the predictions, classes last, become
+    results. Unless the model computes the loss itself, its unchanged output
+    becomes a result, too (`recorded`). Ops that only other outputs need are
+    removed. Smoothed and weighted cross-entropy and `bce` are built from tensor
+    ops.
 
-    An input that indexes a table, or holds labels of so many classes, gets
-    `dtc.bound`, one for all elements of a sample or one for each; labels with
-    an ignored value get `dtc.ignore_index`.
+    An input that indexes a table, or holds class labels, gets `dtc.bound`: one
+    number for all elements of a sample, or one for each. Labels with an ignored
+    value get `dtc.ignore_index`.
 
     Before:
     ```mlir
@@ -306,29 +305,29 @@ def AddLoss : Pass<"dtc-add-loss", "mlir::ModuleOp"> {
     Option<"loss", "loss", "std::string", "TrainingOptions().loss",
            "cross-entropy, bce, mse, or output[:NAME] if the model computes it">,
     Option<"output", "output", "std::string", "",
-           "the output that the loss is taken of, if there are several">,
+           "Output for the loss, if the model has several">,
     Option<"ignoreIndex", "ignore-index", "std::string", "",
-           "integer; labels with this value do not count">,
+           "Integer; labels with this value do not count">,
     Option<"classAxis", "class-axis", "int64_t", "TrainingOptions().classAxis",
-           "dimension of the classes, negative from the end">,
+           "Dimension of the classes, negative from the end">,
     Option<"reduction", "reduction", "std::string", "TrainingOptions().reduction",
-           "mean or sum over the global batch">,
+           "Mean or sum over the global batch">,
     Option<"labelSmoothing", "label-smoothing", "double", "TrainingOptions().labelSmoothing",
-           "share of each label that is spread over all classes">,
-    ListOption<"classWeights", "class-weights", "double", "a weight for each class">,
+           "Share of each label that is spread over all classes">,
+    ListOption<"classWeights", "class-weights", "double", "A weight for each class">,
     Option<"replicas", "replicas", "int64_t", "0",
-           "Of how many replicas the batch is, if that is known at launch only">,
+           "Number of replicas in the batch if it is known only at launch, else 0">,
   ];
   let dependentDialects = ["::dtc::DTCDialect"];
 }
 
 def ExpandTrainingOps : Pass<"dtc-expand-training-ops", "mlir::ModuleOp"> {
-  let summary = "give batch norm and dropout their meaning in training and in evaluations";
+  let summary = "Expand batch norm and dropout for training and evaluation";
   let description = [{
-    Batch norm and dropout compute something else in an evaluation
-    (EvaluationInterface). From the first such op on, what the predictions need
-    is computed a second time, and the predictions become those of an
-    evaluation. CSE merges what turns out not to differ.
+    Batch norm and dropout differ in an evaluation (EvaluationInterface). The
+    pass clones all ops between the first such op and the predictions, and the
+    predictions become those of an evaluation. CSE merges clones that do not
+    differ.
 
     ```mlir
     %y = dtc.dropout %x, %seed, %step {id = 1 : i64, probability = 2.0e-1 : f64} : ... -> tensor<8x4xf32>
@@ -346,18 +345,18 @@ def ExpandTrainingOps : Pass<"dtc-expand-training-ops", "mlir::ModuleOp"> {
     %e = dtc.matmul %x, %w : ...
     return %l, %e : ...
     ```
-    Random ops of one seed, whose numbers differ by their ids, get a key each:
+    Random ops with the same seed differ by their ids. Each gets a key instead:
     the seed plus a multiple of a large odd number. Their ids become 0, so that
-    layers that are alike become equal kernels.
+    equal layers become equal kernels.
 
     A `batch_norm` becomes sums over the batch and elementwise ops, and `@step`
-    returns the new running statistics, once a step: the old ones times
-    momentum, and the mean, over the parts of the batch that have statistics, of
-    mean and unbiased variance. These parts are the whole batch (`global`, only
-    with one micro-batch), the micro-batches (`micro`), the ranks' parts of
-    these (`local`, as PyTorch's DDP). They become a dimension of the values,
-    that which micro-batches and ranks split. With `frozen` the running
-    statistics normalise and stay, as in all ops that are `running`.
+    returns the new running statistics once a step: the old ones times momentum,
+    plus the mean over groups of the mean and unbiased variance. A group is a
+    part of the batch with its own statistics: the whole batch (`global`, only
+    with one micro-batch), a micro-batch (`micro`), or a rank's part of one
+    (`local`, as in PyTorch's DDP). Groups become a dimension of the values,
+    which micro-batches and ranks split. With `frozen`, and in all ops that are
+    `running`, the running statistics normalise and do not change.
 
     ```mlir
     %y = dtc.batch_norm %x, %s, %b, %m, %v {epsilon = 1.0e-5 : f64, momentum = 0.9 : f64} :
@@ -373,26 +372,26 @@ def ExpandTrainingOps : Pass<"dtc-expand-training-ops", "mlir::ModuleOp"> {
   }];
   let options = [
     Option<"statistics", "statistics", "std::string", /*default=*/"\"global\"",
-           "Which part of the batch normalises: global, micro, local or frozen">,
+           "Group of samples with its own statistics: global, micro, local or frozen">,
     Option<"microbatches", "microbatches", "int64_t", /*default=*/"1",
-           "Micro-batches of a step">,
+           "Micro-batches in a step">,
     Option<"dp", "dp", "int64_t", /*default=*/"1", "Data parallel ranks">,
     Option<"replicas", "replicas", "int64_t", "0",
-           "Of how many replicas the batch is, if that is known at launch only">,
+           "Number of replicas in the batch if it is known only at launch, else 0">,
   ];
 }
 
 def MarkMixedSamples : Pass<"dtc-mark-mixed-samples", "::mlir::ModuleOp"> {
-  let summary = "mark models whose predictions depend on pairs of samples";
+  let summary = "Mark models whose predictions depend on pairs of samples";
   let description = [{
     An evaluation fills the last batch of a data set by repeating its samples
-    equally often. Predictions of single samples stay as they are, and so do
-    those that depend on means over the batch. A model that compares each sample
-    with each other one, such as one with a contrastive loss, gets
-    `dtc.mixes_samples`: its evaluations leave the last batch out.
+    equally often. This does not change predictions of single samples, or
+    predictions that depend on means over the batch. A model that compares each
+    sample with all others, such as one with a contrastive loss, gets
+    `dtc.mixes_samples`: its evaluations skip the last batch.
 
-    The ops' sharding rules decide. A value whose samples must be gathered is one
-    that an op reads sample by sample.
+    The ops' sharding rules decide. The model is marked if an op that reads a
+    value sample by sample needs the samples gathered.
 
     ```mlir
     %t = dtc.transpose %z [1, 0] : (tensor<8x4xf32>) -> tensor<4x8xf32>
@@ -404,21 +403,24 @@ def MarkMixedSamples : Pass<"dtc-mark-mixed-samples", "::mlir::ModuleOp"> {
 }
 
 def ChooseSplits : Pass<"dtc-choose-splits", "::mlir::ModuleOp"> {
-  let summary = "chooses what tensor parallelism splits";
+  let summary = "Choose the dimensions that tensor parallelism splits";
   let description = [{
     Runs on the forward graph with its loss, where every parameter has the
-    dimensions that the model gives it. Dimensions that the ops' sharding rules
-    tie together are one class: the heads of an attention through projections,
-    scores and output; the inner width of an MLP. A class is split if no op
-    needs it whole and some op sums over it, so that the split ends in one
-    reduction: Megatron-LM's column and row splits (arXiv 1909.08053) follow. Of
-    classes that meet in an op, the one with fewer sums is split. Sizes that tp
-    does not divide are an error; a vocabulary is left to `PadVocabulary`, or
-    stays whole with a warning that says why. `layout` comes before all that:
-    `GLOB=tp:split(DIM)` splits the class of a dimension of the parameters of
-    such names, `GLOB=replicated` keeps theirs whole.
-    Writes `dtc.split_dims` on parameters, and with `sp` on the ops where the values
-    between split parts begin (arXiv 2205.05198).
+    dimensions of the model. The ops' sharding rules tie dimensions together
+    into classes: the heads of an attention through projections, scores and
+    output; the inner width of an MLP.
+
+    A class is split if no op needs it whole and some op sums over it, so that
+    the split ends in one reduction. This yields the column and row splits of
+    Megatron-LM (arXiv 1909.08053). If classes meet in an op, the one with fewer
+    sums is split. A size that tp does not divide is an error, except for a
+    vocabulary: `PadVocabulary` pads it, or it stays whole with a warning that
+    states the reason.
+
+    `layout` takes precedence: `GLOB=tp:split(DIM)` splits the class of a
+    dimension of the parameters that match, and `GLOB=replicated` keeps their
+    classes whole. Writes `dtc.split_dims` on parameters, and with `sp` on the
+    ops where the values between split parts begin (arXiv 2205.05198).
 
     ```mlir
     %w1: tensor<512x128xf32> {dtc.parameter = "fc1.weight"},
@@ -429,25 +431,26 @@ def ChooseSplits : Pass<"dtc-choose-splits", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"tp", "tp", "int64_t", "1", "Ranks that share each split product">,
-    Option<"sp", "sp", "bool", "false", "Split the values between along the sequence">,
-    ListOption<"layout", "layout", "std::string", "GLOB=tp:split(DIM) or GLOB=replicated, of parameters">,
+    Option<"tp", "tp", "int64_t", "1", "Tensor parallel size">,
+    Option<"sp", "sp", "bool", "false", "Split values between the split products along the sequence">,
+    ListOption<"layout", "layout", "std::string", "GLOB=tp:split(DIM) or GLOB=replicated for parameters">,
   ];
 }
 
 def PadVocabulary : Pass<"dtc-pad-vocabulary", "::mlir::ModuleOp"> {
-  let summary = "pads vocabularies up to a multiple of tp";
+  let summary = "Pad vocabularies to a multiple of tp";
   let description = [{
-    Where `ChooseSplits` splits a vocabulary that tp does not divide, its
-    dimension of all parameters and values becomes the next multiple of tp.
-    The columns of logits become, on each rank, one of the largest power of two
-    up to `multiple` that adds no more than a sixteenth, too
+    If `ChooseSplits` splits a vocabulary that tp does not divide, its dimension
+    is padded to the next multiple of tp in all parameters and values. The
+    number of logit columns on each rank is also padded to a multiple of the
+    largest power of two, up to `multiple`, that adds no more than a sixteenth
     (`Target::getColumnMultiple`).
-    Lookups never see the rows that this adds. Logits have columns that are no
-    classes, which the loss leaves out of its maximum and sum; their gradient is
-    zero, so what is padded stays zero. Logits that are a result themselves are
-    minus infinity there. `dtc.part` has the shape of the model's
-    tensor: files hold that.
+
+    Lookups never read the added rows. The loss excludes the added columns of
+    logits from its maximum and sum. Their gradient is zero, so the padding of
+    parameters stays zero. Logits that are a result themselves are minus
+    infinity in padding. `dtc.part` has the shape of the model's tensor, which
+    files hold.
 
     ```mlir
     %wte: tensor<13x4xf32> {dtc.parameter = "wte", dtc.split_dims = {tp = 0}}
@@ -460,8 +463,8 @@ def PadVocabulary : Pass<"dtc-pad-vocabulary", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"tp", "tp", "int64_t", "1", "Ranks that share each split product">,
-    Option<"multiple", "multiple", "int64_t", "1", "What the columns of logits should be a multiple of, a power of two">,
+    Option<"tp", "tp", "int64_t", "1", "Tensor parallel size">,
+    Option<"multiple", "multiple", "int64_t", "1", "Preferred divisor of the number of logit columns on a rank, a power of two">,
   ];
 }
 

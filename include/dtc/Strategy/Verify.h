@@ -1,6 +1,6 @@
 //===- Verify.h - invariants of the forward pass ----------------*- C++ -*-===//
 //
-// What the phases after strategy rely on.
+// The invariants that phases after strategy rely on.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,11 +11,11 @@
 
 namespace dtc {
 
-/// Checks that a module is what the strategy phase makes: one function `@step`
-/// with static shapes and no layouts, whose arguments and results say what they
-/// are, the loss among them; one stage for every value that has one, changed
-/// only by boundaries, and `numStages` in all, if that is not 0. Fails with a
-/// diagnostic.
+/// Checks the result of the strategy phase: one function `@step` with static
+/// shapes and no layouts, whose arguments and results have attributes that
+/// describe them, the loss among them. Every value with a stage has only one,
+/// which only boundaries change. There are `numStages` stages, if that is not
+/// 0. Fails with a diagnostic.
 mlir::LogicalResult verifyForward(mlir::ModuleOp module, int64_t numStages);
 
 } // namespace dtc

@@ -1,9 +1,9 @@
 //===- BoundMasks.cpp - masks of attention without infinities -------------===//
 //
 // A library that computes attention in blocks of keys subtracts the largest
-// score so far. If a query sees no key of a block, that is -inf from -inf: NaN.
-// A large finite number in place of -inf hides the same keys. What is left is a
-// query that sees no key.
+// score so far. If a query sees no key of a block, it subtracts -inf from -inf,
+// which is NaN. A large finite number in place of -inf hides the same keys. A
+// query that sees no key at all needs separate treatment.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,10 +19,10 @@ namespace dtc {
 using namespace mlir;
 using namespace dtc;
 
-/// What hides a key, in f16 too. Beside larger numbers, an lse of f32 has no
-/// room for the logarithm of the sum.
+/// A score that hides a key, in f16 too. Next to a larger magnitude, an lse in
+/// f32 would lose the logarithm of the sum.
 static constexpr double hidden = -60000;
-/// What the lse of a query that sees a key is above: scores are at most 2^12.
+/// Lower bound of the lse of a query that sees a key: scores are at most 2^12.
 static constexpr double lowestSeen = -30000;
 
 static Value bound(Value mask) {
@@ -42,7 +42,7 @@ static Value bound(Value mask) {
   return ConstantOp::create(b, loc, mask.getType(), limited);
 }
 
-/// Whether each row of a mask is known to leave a key.
+/// Whether each row of a mask is known to leave a key visible.
 static bool seesKeys(Value mask) {
   DenseElementsAttr elements = getConstant(mask);
   if (!elements)
@@ -60,7 +60,7 @@ static bool seesKeys(Value mask) {
   return true;
 }
 
-/// Queries that see no key have result 0, whose gradient is 0.
+/// Sets the result of queries that see no key to 0, and so their gradient.
 static void clearUnseen(AttentionOp op) {
   OpBuilder b(op->getContext());
   b.setInsertionPointAfter(op);
@@ -69,7 +69,7 @@ static void clearUnseen(AttentionOp op) {
   Value seen = CompareOp::create(
       b, loc, Comparison::gt, lse,
       createNumber(b, loc, getElementTypeOrSelf(lse), lowestSeen));
-  // [batch, heads, queries] to [batch, queries, heads, 1].
+  // Reorder [batch, heads, queries] to [batch, queries, heads, 1].
   seen = TransposeOp::create(b, loc, seen, ArrayRef<int64_t>{0, 2, 1});
   auto shape = llvm::to_vector(cast<ShapedType>(seen.getType()).getShape());
   shape.push_back(1);

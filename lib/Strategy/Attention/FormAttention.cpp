@@ -1,7 +1,7 @@
-//===- FormAttention.cpp - attention as one op ----------------------------===//
+//===- FormAttention.cpp - form attention ops -----------------------------===//
 //
-// Exporters write attention as two products with a softmax between. One op is
-// computed in blocks, by a library or by products (DivideAttention), and the
+// Exporters write attention as two products with a softmax between. A library,
+// or products (DivideAttention), computes the single op in blocks, so that the
 // matrix of all scores is never stored.
 //
 //===----------------------------------------------------------------------===//
@@ -28,7 +28,8 @@ static ArrayRef<int64_t> shapeOf(Value value) {
   return cast<ShapedType>(value.getType()).getShape();
 }
 
-/// x of x * number or x / number, of the same shape; multiplies `scale`.
+/// Returns x for x * number or x / number of the same shape, and multiplies
+/// `scale` by the factor.
 static Value takeFactor(Value value, double &scale) {
   Operation *op = value.getDefiningOp();
   if (!op || !isa<MulOp, DivOp>(op))
@@ -42,8 +43,8 @@ static Value takeFactor(Value value, double &scale) {
   return {};
 }
 
-/// Whether a score disappears in what is added to it, or in what replaces it:
-/// then these are the same. Scores are at most 2^12.
+/// Whether a score vanishes when `fill` is added to it, so that adding and
+/// replacing are equal. Scores are at most 2^12.
 static bool isAbsorbing(double fill, Type element) {
   if (element.isF32())
     return fill < 0 && float(fill) + 4096.0f == float(fill);
@@ -52,14 +53,14 @@ static bool isAbsorbing(double fill, Type element) {
 
 namespace {
 
-/// Queries, keys or values: a tensor whose elements are in the order
-/// [batch, heads or groups, rows, width], or [.., width, rows].
+/// Queries, keys or values: a tensor with its elements in the order [batch,
+/// heads or groups, rows, width], or [.., width, rows].
 struct Heads {
   Value source;
   bool isSwapped = false;
-  int64_t repeats = 1; ///< heads for each group that the source has
+  int64_t repeats = 1; ///< number of heads for each group of the source
 
-  /// As attention has them: [batch, rows, groups, width].
+  /// Builds the operand of attention: [batch, rows, groups, width].
   Value build(OpBuilder &b, Location loc, int64_t batch, int64_t heads,
               int64_t rows, int64_t width) const {
     SmallVector<int64_t> shape = {batch, heads / repeats, rows, width};
@@ -80,13 +81,13 @@ struct Match {
   Heads queries, keys, values;
   double scale = 1;
   Value mask;       ///< added to the scores, if any
-  Value condition;  ///< scores stay where it is `kept`
-  bool kept = true; ///< else they are `fill`
+  Value condition;  ///< scores are kept where it is `kept`
+  bool kept = true; ///< other scores are `fill`
   double fill = 0;
-  // Of the mask, once it is read.
-  DenseElementsAttr constant; ///< what is added, if all of it is known
+  // Set when the mask is read.
+  DenseElementsAttr constant; ///< numbers added to the scores, if all are known
   bool causal = false;
-  bool isMasked = false; ///< in another way
+  bool isMasked = false; ///< has a mask of another form
   int64_t batch, heads, rows, numKeys, width, valueWidth;
 };
 
@@ -105,8 +106,8 @@ private:
 
 } // namespace
 
-/// The softmax whose only use is a product's left side, perhaps with zeros for
-/// rows that are NaN since they have no key.
+/// Finds the softmax whose only use is the left side of a product, perhaps with
+/// zeros for rows that are NaN because they have no key.
 static SoftmaxOp findSoftmax(MatMulOp product) {
   Value p = product.getLhs();
   if (!p.hasOneUse() || product.getTransposeLhs())
@@ -137,7 +138,7 @@ static MatMulOp findScores(Value scores, Match &match) {
       return {};
     Type type = scores.getType();
     if (auto add = scores.getDefiningOp<AddOp>()) {
-      // The larger side has the scores. Of equal ones either may be.
+      // The larger side has the scores. If both are equal, either may.
       bool isFirst = add.getLhs().getType() == type &&
                      !getConstant(add.getLhs()) &&
                      (add.getRhs().getType() != type ||
@@ -162,12 +163,12 @@ static MatMulOp findScores(Value scores, Match &match) {
   return {};
 }
 
-/// A factor of a product: scalars go into the scale, and a transpose that only
-/// exchanges its last dimensions into `isSwapped`.
+/// Reads a factor of a product: moves scalars into the scale, and a transpose
+/// that only exchanges the last dimensions into `isSwapped`.
 static Heads readHeads(Value value, bool isSwapped, double &scale) {
   while (Value x = takeFactor(value, scale))
     value = x;
-  // reshape(transpose(x)), where the reshape changes leading dimensions alone.
+  // reshape(transpose(x)), where the reshape changes only leading dimensions.
   auto reshape = value.getDefiningOp<ReshapeOp>();
   auto transpose =
       (reshape ? reshape.getX() : value).getDefiningOp<TransposeOp>();
@@ -182,9 +183,9 @@ static Heads readHeads(Value value, bool isSwapped, double &scale) {
   return {value, isSwapped};
 }
 
-/// Keys or values that are repeated for the heads of a group: [batch, groups,
-/// 1, rows, width] broadcast to [batch, groups, repeats, rows, width], perhaps
-/// with more dimensions of size 1.
+/// Finds keys or values that are repeated for the heads of a group: [batch,
+/// groups, 1, rows, width] broadcast to [batch, groups, repeats, rows, width],
+/// perhaps with more dimensions of size 1.
 static Heads findGroups(const Heads &heads, int64_t batch) {
   Value x = heads.source;
   while (auto reshape = x.getDefiningOp<ReshapeOp>())
@@ -192,7 +193,7 @@ static Heads findGroups(const Heads &heads, int64_t batch) {
   auto broadcast = x.getDefiningOp<BroadcastOp>();
   if (!broadcast || shapeOf(broadcast.getX()).size() != shapeOf(x).size())
     return heads;
-  // The one dimension that differs, before rows and width.
+  // The only dimension that differs, before rows and width.
   int64_t repeats = 1, outer = 1;
   for (auto [dim, from, to] :
        llvm::enumerate(shapeOf(broadcast.getX()), shapeOf(x))) {
@@ -211,7 +212,7 @@ static Heads findGroups(const Heads &heads, int64_t batch) {
   return {broadcast.getX(), heads.isSwapped, repeats};
 }
 
-/// A parameter in what computes a value would need a gradient.
+/// Whether a value depends on a parameter, which would need a gradient.
 static bool dependsOnParameter(Value value) {
   llvm::SetVector<Value> values;
   values.insert(value);
@@ -227,8 +228,8 @@ static bool dependsOnParameter(Value value) {
   return false;
 }
 
-/// Whether a constant of [.., n, n] is 0 up to the diagonal and absorbs scores
-/// after it.
+/// Whether a constant of [.., n, n] is 0 up to the diagonal and absorbs the
+/// scores after it.
 static bool isCausal(DenseElementsAttr mask, int64_t n) {
   ArrayRef<int64_t> shape = mask.getType().getShape();
   if (mask.getNumElements() != n * n || shape.size() < 2 ||
@@ -247,8 +248,8 @@ static bool isCausal(DenseElementsAttr mask, int64_t n) {
   return mask.getElementType().isF64() && isCausal(mask.getValues<double>());
 }
 
-/// The same of what depends on the distance of a query from a key: that which
-/// is later has a distance below 0.
+/// The same for a mask given by the distance of a query from a key: later keys
+/// have negative distances.
 static bool isCausal(ArrayRef<double> diagonals, int64_t n, Type element) {
   return llvm::all_of(llvm::enumerate(diagonals), [&](auto place) {
     return int64_t(place.index()) >= n - 1
@@ -257,7 +258,7 @@ static bool isCausal(ArrayRef<double> diagonals, int64_t n, Type element) {
   });
 }
 
-/// A constant condition as what is added to the scores.
+/// Converts a constant condition to a mask that is added to the scores.
 static DenseElementsAttr makeMask(DenseElementsAttr condition,
                                   const Match &match, FloatType element) {
   SmallVector<Attribute> numbers;
@@ -268,12 +269,12 @@ static DenseElementsAttr makeMask(DenseElementsAttr condition,
       RankedTensorType::get(condition.getType().getShape(), element), numbers);
 }
 
-/// On what makes a mask: its elements, or numbers by distance if it is causal,
-/// or that it is computed. For the time of the pass, since all layers have one
-/// mask.
+/// Temporary attribute of an op that makes a mask: its elements, its numbers by
+/// distance if it is causal, or a mark that it is computed. All layers share
+/// one mask, so the pass evaluates it once.
 static constexpr StringLiteral knownAttrName = "dtc.known";
 
-/// Null if the elements are not known, or in another form.
+/// Null if the elements are not known, or known in another form.
 template <typename AttrTy> static AttrTy getKnown(Value mask) {
   Operation *op = mask.getDefiningOp();
   return op ? op->getAttrOfType<AttrTy>(knownAttrName) : AttrTy();
@@ -334,8 +335,8 @@ static void readMask(Match &match, FloatType element) {
                          constant.getSplatValue<APFloat>().isZero());
 }
 
-/// What is added to the scores: a constant, if all of it is known, and else
-/// ops. Null if there is nothing to add.
+/// Builds the mask that is added to the scores: a constant if all of it is
+/// known, else ops. Null if there is none.
 static Value buildMask(const Match &match, FloatType element, OpBuilder &b,
                        Location loc) {
   if (!match.isMasked)
@@ -376,7 +377,7 @@ LogicalResult FormPattern::matchAndRewrite(MatMulOp op,
   int64_t rank = shape.size();
   if (!scores || rank < 3 || rank > 4 || scores.getTransposeLhs())
     return failure();
-  // As many leading dimensions everywhere: products broadcast no sizes.
+  // All operands need equal leading dimensions: products do not broadcast.
   for (Value value :
        {Value(scores.getLhs()), Value(scores.getRhs()), Value(op.getRhs())})
     if (shapeOf(value).drop_back(2) != shape.drop_back(2))

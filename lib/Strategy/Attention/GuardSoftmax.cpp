@@ -1,8 +1,8 @@
 //===- GuardSoftmax.cpp - gradients of softmaxes of -inf ------------------===//
 //
-// The softmax of a row of -inf is NaN, and exporters put 0 in its place. The
-// gradient would still be 0 times NaN. So the pass replaces the row before the
-// softmax, too.
+// The softmax of a row of -inf is NaN, and exporters replace it with 0. Its
+// gradient would still be 0 times NaN, so the pass also replaces the row before
+// the softmax.
 //
 //===----------------------------------------------------------------------===//
 

@@ -7,8 +7,8 @@
 
 namespace dtc {
 
-/// The softmax whose NaN the op replaces by zeros; null if it does something
-/// else.
+/// The softmax whose NaN the op replaces with zeros; null if the op does
+/// something else.
 SoftmaxOp findGuardedSoftmax(SelectOp select);
 
 } // namespace dtc

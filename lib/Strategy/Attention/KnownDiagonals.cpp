@@ -1,8 +1,8 @@
 //===- KnownDiagonals.cpp - masks that depend on distance -----------------===//
 //
-// A causal mask of 131072 tokens has 2^34 elements, but one for each distance
-// of a query from a key. Comparisons and differences of positions are such
-// matrices, and so is what is made of these element by element.
+// A causal mask of 131072 tokens has 2^34 elements, but only one number for
+// each distance of a query from a key. Comparisons and differences of positions
+// are such matrices, and so are elementwise functions of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,12 +15,12 @@ using namespace dtc;
 
 namespace {
 
-/// A matrix, or what is repeated to one.
+/// A matrix, or a value that repeats to one.
 struct Matrix {
   enum Kind {
     Scalar,   ///< one number
-    Row,      ///< one of each row, each larger by `step` than the one before
-    Column,   ///< likewise of each column
+    Row,      ///< one of each row, in steps of `step`
+    Column,   ///< one of each column, in steps of `step`
     Diagonal, ///< one of each row - column, from 1 - columns on
   } kind;
   std::vector<double> numbers;
@@ -52,7 +52,7 @@ private:
 
 } // namespace
 
-/// Numbers with equal steps; none if steps differ.
+/// Returns numbers with equal steps; none if the steps differ.
 static std::optional<Matrix> makeLine(Matrix::Kind kind,
                                       ArrayRef<double> numbers) {
   double step = numbers.size() > 1 ? numbers[1] - numbers[0] : 0;
@@ -64,7 +64,7 @@ static std::optional<Matrix> makeLine(Matrix::Kind kind,
   return Matrix{kind, numbers.vec(), step};
 }
 
-/// The matrix with rows and columns exchanged, if that is what an op does.
+/// Exchanges rows and columns if the transpose does only that.
 static std::optional<Matrix> flip(std::optional<Matrix> matrix,
                                   TransposeOp transpose) {
   auto order = llvm::to_vector(transpose.getPermutation());
@@ -138,7 +138,7 @@ std::optional<Matrix> DiagonalEvaluator::compute(Value value, int64_t rows,
   if (!op)
     return std::nullopt;
   if (isa<ReshapeOp, BroadcastOp>(op)) {
-    // The dimensions before those of the matrix are repeated, or of size 1.
+    // Dimensions before those of the matrix are repeated, or have size 1.
     Value x = op->getOperand(0);
     ArrayRef<int64_t> shape = cast<ShapedType>(x.getType()).getShape();
     ArrayRef<int64_t> own = cast<ShapedType>(value.getType()).getShape();
@@ -163,6 +163,6 @@ std::optional<std::vector<double>> KnownElements::getDiagonals(Value value) {
       DiagonalEvaluator(*this).evaluate(value, rows, columns);
   if (!matrix || matrix->kind != Matrix::Diagonal)
     return std::nullopt;
-  hasTooMany = false; // elements, but few diagonals
+  hasTooMany = false; // too many elements, but few diagonals
   return std::move(matrix->numbers);
 }

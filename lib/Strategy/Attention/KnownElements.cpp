@@ -1,7 +1,7 @@
-//===- KnownElements.cpp - what follows from constants --------------------===//
+//===- KnownElements.cpp - evaluate values that follow from constants -----===//
 //
-// Masks are made of positions, for each sample anew. Values are computed once
-// along the dimensions that only repeat them.
+// Models compute masks from positions, for each sample anew. A value that
+// repeats along a dimension is computed once for it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@
 using namespace mlir;
 using namespace dtc;
 
-/// A mask of 4096 rows and columns has half as many.
+/// Enough for a mask of 4096 rows and columns, which has half as many.
 static constexpr int64_t mostElements = int64_t(1) << 25;
 
 static ArrayRef<int64_t> shapeOf(Value value) {
@@ -72,8 +72,8 @@ KnownElements::Result KnownElements::read(DenseElementsAttr constant) {
   return make(shape, std::move(numbers));
 }
 
-/// Dimensions that become others are matched by groups of equal products. A
-/// group repeats as a whole, or not at all.
+/// Matches dimensions in groups of equal products. A group must repeat as a
+/// whole, or not at all.
 KnownElements::Result KnownElements::reshape(const Few &x,
                                              ArrayRef<int64_t> from,
                                              ArrayRef<int64_t> to) {
@@ -102,7 +102,7 @@ KnownElements::Result KnownElements::reshape(const Few &x,
   return std::make_shared<Few>(Few{shape, x.elements});
 }
 
-/// An op on the elements at one place of each operand.
+/// Evaluates an op on the elements at one position of each operand.
 KnownElements::Result KnownElements::map(Operation *op) {
   SmallVector<Result> operands;
   SmallVector<int64_t> shape;
@@ -114,7 +114,7 @@ KnownElements::Result KnownElements::map(Operation *op) {
     rank = std::max(rank, x->shape.size());
     operands.push_back(x);
   }
-  // Where each operand is read, and how far a step along a dimension leads.
+  // The position of each operand, and its strides along each dimension.
   SmallVector<const double *> places;
   SmallVector<SmallVector<int64_t>> strides;
   shape.assign(rank, 1);
@@ -201,8 +201,8 @@ KnownElements::Result KnownElements::evaluate(Value value) {
 
 void KnownElements::warnOfComputed(Operation *mask) {
   mask->emitWarning(
-      "this mask of attention is computed in each step: it has too many "
-      "elements to be known when it is compiled, expected at most ")
+      "the program computes this attention mask in each step: it has too many "
+      "elements to evaluate at compile time, expected at most ")
       << mostElements << " for a sample";
 }
 
@@ -217,7 +217,7 @@ DenseElementsAttr KnownElements::get(Value value) {
   if (!x || (!element.isF32() && !element.isF64() && !element.isInteger(1)))
     return {};
   SmallVector<int64_t> shape = x->shape;
-  if (x->elements->size() == 1) // all are one
+  if (x->elements->size() == 1) // all elements are equal
     shape = llvm::to_vector(type.getShape());
   if (!shape.empty() && shape.back() != type.getShape().back())
     return {};

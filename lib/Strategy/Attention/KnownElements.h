@@ -1,4 +1,4 @@
-//===- KnownElements.h - what follows from constants ------------*- C++ -*-===//
+//===- KnownElements.h - values known from constants ------------*- C++ -*-===//
 
 #ifndef DTC_LIB_STRATEGY_ATTENTION_KNOWNELEMENTS_H
 #define DTC_LIB_STRATEGY_ATTENTION_KNOWNELEMENTS_H
@@ -11,34 +11,35 @@
 
 namespace dtc {
 
-/// Values that follow from constants by comparisons, choices, arithmetic and
-/// repetition. Computes each once; the IR does not change meanwhile.
+/// Evaluates values that follow from constants by comparisons, choices,
+/// arithmetic and repetition. Caches each value, so the IR must not change
+/// meanwhile.
 class KnownElements {
 public:
-  /// The elements of floats or booleans; null if they are not known, or very
-  /// many, of which one warning tells, whatever is made of them. Dimensions but
-  /// the last along which a tensor repeats itself, as a mask does for each
-  /// sample, have size 1.
+  /// The elements of floats or booleans; null if they are not known or too
+  /// many. The first time they are too many, a warning says so. A dimension
+  /// other than the last along which the tensor repeats, as a mask does for
+  /// each sample, has size 1.
   mlir::DenseElementsAttr get(mlir::Value value);
 
-  /// The elements of floats or booleans [.., rows, columns] that depend on row
-  /// - column alone, by that, from 1 - columns on: however many there are.
-  /// None if it is not known that they do.
+  /// The elements of a tensor of floats or booleans [.., rows, columns] that
+  /// depend only on row - column, indexed from 1 - columns on. Its size is not
+  /// limited. None if this is not known.
   std::optional<std::vector<double>> getDiagonals(mlir::Value value);
 
-  /// Row-major elements, where a size of 1 stands for any that only repeats;
-  /// none if they are not known, or very many.
+  /// Row-major elements; a dimension that only repeats has size 1. None if the
+  /// elements are not known or too many.
   struct Few {
     llvm::SmallVector<int64_t> shape;
     std::shared_ptr<const std::vector<double>> elements;
   };
   std::optional<Few> getFew(mlir::Value value);
-  /// Says that a mask has very many elements.
+  /// Warns that a mask has too many elements.
   static void warnOfComputed(mlir::Operation *mask);
-  /// Whether an op is computed element by element here.
+  /// Whether an op is evaluated element by element here.
   static bool isMapped(mlir::Operation *op);
-  /// Makes a number one of the type; false if that changes a whole number,
-  /// which then may be another one in the program.
+  /// Converts a number to the type. Returns false if this changes an integer,
+  /// because the program may then compute a different one.
   static bool convert(double &x, mlir::Type type);
 
 private:
@@ -53,7 +54,7 @@ private:
                         llvm::ArrayRef<int64_t> to);
 
   llvm::DenseMap<mlir::Value, Result> known;
-  bool hasTooMany = false; ///< elements, to be evaluated
+  bool hasTooMany = false; ///< too many elements to evaluate
 };
 
 } // namespace dtc

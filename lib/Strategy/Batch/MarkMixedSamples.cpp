@@ -1,7 +1,8 @@
 //===- MarkMixedSamples.cpp - models of pairs of samples ------------------===//
 //
-// An evaluation repeats samples to fill the last batch. That changes nothing
-// for predictions of single samples, or that depend on means over the batch.
+// An evaluation repeats samples to fill the last batch. This does not change
+// predictions of single samples, or predictions that depend on means over the
+// batch.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
-//===- MoveBatch.cpp - results have the batch first -----------------------===//
+//===- MoveBatch.cpp - move the batch to dimension 0 of results -----------===//
 //
-// Labels are samples, as all data: what is compared with them has the batch in
-// front.
+// Labels have the batch as dimension 0, as all data. Results that are compared
+// with them must have it there, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,8 +18,8 @@ namespace dtc {
 using namespace mlir;
 using namespace dtc;
 
-/// The dimension that is the batch; none if samples are mixed, or if it is part
-/// of a dimension.
+/// The dimension that is the batch; none if samples are mixed, or if the batch
+/// is part of a dimension.
 static std::optional<int64_t> findBatchDim(Type type) {
   LayoutAttr layout = getLayout(type);
   if (!layout || layout.hasPartial() || layout.getEntries().size() != 1)
@@ -47,21 +47,21 @@ struct MoveBatch : public dtc::impl::MoveBatchBase<MoveBatch> {
     FailureOr<func::FuncOp> forward = findFunction(getOperation(), forwardName);
     if (failed(forward))
       return signalPassFailure();
-    // One sample cannot be told from other dimensions of size 1.
+    // A batch of one sample looks like any other dimension of size 1.
     int64_t batch = getExportedBatch(*forward);
     if (batch < 2)
       return;
     OwningOpRef<ModuleOp> copy = getOperation().clone();
     auto followed = copy->lookupSymbol<func::FuncOp>(forwardName);
     {
-      // What cannot be followed is reported where it matters.
+      // Suppress errors here: a later pass reports them if they matter.
       ScopedDiagnosticHandler silent(&getContext(),
                                      [](Diagnostic &) { return success(); });
       if (failed(splitIntoSamples(followed, batch)))
         return;
     }
-    // Products of all samples with all have two such dimensions: the model's
-    // order of these stays.
+    // A product of all pairs of samples has two batch dimensions. Keep the
+    // model's order of these.
     bool isMixed = !followed.getOps<ReshardOp>().empty();
     Operation *end = forward->front().getTerminator();
     for (auto [operand, own] :

@@ -1,7 +1,7 @@
-//===- ScaleBatch.cpp - another batch for a model of a fixed one ----------===//
+//===- ScaleBatch.cpp - change a fixed batch size -------------------------===//
 //
-// The batch is in types only. Which dimensions it is in follows from layouts on
-// a mesh whose time axis has the exported batch as its size.
+// Only types contain the batch size. Layouts on a mesh whose time axis has the
+// size of the exported batch show its dimensions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,8 @@ struct ScaleBatch : public dtc::impl::ScaleBatchBase<ScaleBatch> {
     scale(*forward, exported);
   }
 
-  /// Layouts that split the batch into its samples, if none are mixed.
+  /// Gives values layouts that split the batch into its samples. Fails if
+  /// samples are mixed.
   LogicalResult follow(func::FuncOp forward, int64_t exported) {
     if (failed(splitIntoSamples(forward, exported)))
       return failure();
@@ -51,9 +52,10 @@ struct ScaleBatch : public dtc::impl::ScaleBatchBase<ScaleBatch> {
   LogicalResult emitMixed(Location location, int64_t exported) {
     return emitError(location)
            << "mixes the " << exported
-           << " samples of a batch, so that there cannot be " << int64_t(batch)
-           << "; export a model of that batch or of any, and use --dp with a "
-              "number, or --batch-dim if the batch is another dimension";
+           << " samples of a batch, so the batch size cannot be "
+           << int64_t(batch)
+           << "; export a model with that size or a dynamic one, and use --dp "
+              "with a number, or --batch-dim if the batch is another dimension";
   }
 
   void scale(func::FuncOp forward, int64_t exported) {

@@ -1,7 +1,7 @@
 //===- AddLoss.cpp - append labels and the loss ---------------------------===//
 //
-// @forward becomes @step, whose results are the loss of the global batch and
-// what it is taken of.
+// @forward becomes @step. Its results are the loss of the global batch and the
+// predictions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +34,7 @@ private:
   FailureOr<unsigned> findOutput();
   FailureOr<LossSum> build(Value output);
   FailureOr<LossSum> buildCrossEntropy(Value logits);
-  /// Adds the input of labels that have the type of predictions.
+  /// Adds an input for labels with the type of the predictions.
   FailureOr<Value> addTargets(Value prediction);
   FailureOr<LossSum> buildSquaredError(Value prediction);
   FailureOr<LossSum> buildBce(Value logits);
@@ -48,7 +48,7 @@ private:
   std::optional<int64_t> ignored;
   std::optional<OpBuilder> builder;
   std::optional<Location> loc;
-  /// What the labels are compared with, classes last.
+  /// The values that labels are compared with, classes last.
   Value predictions;
 };
 
@@ -116,8 +116,8 @@ LogicalResult AddLossPass::checkClassWeights(RankedTensorType logits) {
          << ", one for each class of logits of type " << logits;
 }
 
-/// The number of the result that the loss is taken of. A model that computes
-/// its loss may have other outputs, such as logits: the loss is the scalar.
+/// Returns the number of the result for the loss. If the model computes its
+/// loss and also returns others, such as logits, the loss is the scalar.
 FailureOr<unsigned> AddLossPass::findOutput() {
   SmallVector<StringRef> names;
   SmallVector<unsigned> numbers;
@@ -141,7 +141,7 @@ FailureOr<unsigned> AddLossPass::findOutput() {
       return *llvm::find_if(numbers, isScalar);
     return step.emitError("the model has ")
            << numbers.size() << " outputs, " << listNames(names)
-           << ": name the one that the loss is taken of with --loss-of";
+           << ": choose the one for the loss with --loss-of";
   }
   auto found = llvm::find(names, outputName);
   if (found == names.end())
@@ -155,7 +155,7 @@ FailureOr<unsigned> AddLossPass::findOutput() {
 // Losses
 //===----------------------------------------------------------------------===//
 
-/// Appends the labels to the inputs: data of as many samples.
+/// Appends the labels to the inputs, with the batch size of the data.
 FailureOr<Value> AddLossPass::addLabels(RankedTensorType type) {
   unsigned number = 0;
   for (BlockArgument argument : step.getArguments()) {
@@ -188,7 +188,7 @@ static std::string describeRange(int64_t first, int64_t last) {
          (first == last ? "" : " to " + std::to_string(last));
 }
 
-/// Whether the last dimension is what a softmax was taken over.
+/// Whether a value is the softmax over its last dimension.
 static bool isSoftmax(Value value) {
   int64_t dim = cast<ShapedType>(value.getType()).getRank() - 1;
   while (Operation *op = value.getDefiningOp()) {
@@ -210,8 +210,8 @@ static bool isSoftmax(Value value) {
   return false;
 }
 
-/// A loss of logits of what the model has made probabilities of is one that
-/// PyTorch computes, but hardly what is wanted.
+/// Warns of a loss of logits if the model returns probabilities. PyTorch
+/// computes it, but it is rarely intended.
 void AddLossPass::warnOfProbabilities(StringRef activation) {
   emitWarning(*loc, "loss ")
       << kind << " takes logits, as in PyTorch, but the model's output is a "
@@ -251,7 +251,7 @@ FailureOr<LossSum> AddLossPass::buildCrossEntropy(Value logits) {
   predictions = logits;
   ImplicitLocOpBuilder b(*loc, *builder);
   if (labelSmoothing != 0 || !classWeights.empty()) {
-    // Which values labels may have is not seen from what these are built from.
+    // The ops do not show the range of labels, so record it.
     unsigned number = cast<BlockArgument>(*labels).getArgNumber();
     step.setArgAttr(number, attr::bound,
                     builder->getDenseI64ArrayAttr(type.getShape().back()));
@@ -293,7 +293,8 @@ FailureOr<LossSum> AddLossPass::buildBce(Value logits) {
   return buildBinaryCrossEntropy(b, logits, *target, replicas);
 }
 
-/// The model computes the loss, or one loss for each of several elements.
+/// The loss is an output of the model: one number, or one for each of several
+/// elements.
 FailureOr<LossSum> AddLossPass::buildOutput(Value output) {
   auto type = cast<RankedTensorType>(output.getType());
   if (type.getNumElements() != 1) {
@@ -348,7 +349,7 @@ void AddLossPass::runOnOperation() {
   Results results;
   results.add(value, attr::output, "loss");
   results.add(predictions, attr::output, "predictions");
-  if (kind != "output") // a loss predicts nothing
+  if (kind != "output") // a loss has no predictions
     results.add(output, attr::output, recordedName);
   results.assignTo(step);
   step.setName(stepName);

@@ -1,4 +1,4 @@
-//===- BatchCount.cpp - how many there are in a batch ---------------------===//
+//===- BatchCount.cpp - number of elements in a batch ---------------------===//
 
 #include "BatchCount.h"
 #include "dtc/Dialect/StepFunction.h"

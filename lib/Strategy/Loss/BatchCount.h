@@ -1,7 +1,7 @@
-//===- BatchCount.h - how many there are in a batch -------------*- C++ -*-===//
+//===- BatchCount.h - number of elements in a batch -------------*- C++ -*-===//
 //
-// A number, or, where the number of replicas is known at launch only
-// (docs/Architecture/Parallel.md), a product with it.
+// A constant, or a product with the number of replicas if that is known only at
+// launch (docs/Architecture/Parallel.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,9 +12,10 @@
 
 namespace dtc {
 
-/// How many there are, as tensor<f64>: `count` in the module's batch, which is
-/// that of `replicas` if their number is known at launch only, else 0. The
-/// builder stands in a step.
+/// Builds a count as tensor<f64>. `count` is the number in the module's batch.
+/// If the number of replicas is known only at launch, that batch is the batch
+/// of `replicas` replicas; otherwise `replicas` is 0. The builder must be in a
+/// step.
 mlir::Value createBatchCount(mlir::ImplicitLocOpBuilder &builder, int64_t count,
                              int64_t replicas);
 

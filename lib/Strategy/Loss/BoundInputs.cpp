@@ -1,7 +1,8 @@
-//===- BoundInputs.cpp - the values that integer inputs may have ----------===//
+//===- BoundInputs.cpp - bounds of integer inputs -------------------------===//
 //
-// Kernels do not check indices; the training program checks its data by what
-// this pass notes. Columns of an input may index tables of their own.
+// Kernels do not check indices. The training program checks its data against
+// the bounds that this pass records. Columns of an input may index different
+// tables.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +17,8 @@ static bool isLookup(Operation *op) {
   return isa<GatherOp, ScatterAddOp, CrossEntropyOp>(op);
 }
 
-/// The results of an op that are indices where its operand is: of their values
-/// none is new.
+/// The results of an op that are indices if its operand is, because the op only
+/// moves its elements.
 static SmallVector<OpResult> getIndices(Operation *op) {
   if (!isa<ReshapeOp, TransposeOp, BroadcastOp, SliceOp, SplitOp, CastOp>(op))
     return {};
@@ -27,7 +28,7 @@ static SmallVector<OpResult> getIndices(Operation *op) {
   });
 }
 
-/// Whether such an op reads indices.
+/// Whether an op for which `isOne` holds reads indices.
 static bool areReadBy(Value indices,
                       llvm::function_ref<bool(Operation *)> isOne) {
   return llvm::any_of(indices.getUsers(), [&](Operation *user) {
@@ -41,8 +42,8 @@ namespace {
 
 constexpr int64_t none = INT64_MAX;
 
-/// What looks up the elements of an input. Where all that look up see all of
-/// it, one element stands for all.
+/// The ops that look up the elements of an input. If each of them looks up the
+/// whole input, one element stands for all.
 class InputUses {
 public:
   explicit InputUses(BlockArgument argument)
@@ -55,7 +56,7 @@ public:
   }
 
   bool isCut;
-  /// The tightest bound of each element, `none` where there is none.
+  /// The tightest bound of each element, or `none`.
   SmallVector<int64_t, 0> uppers;
   std::optional<int64_t> ignored;
 
@@ -69,8 +70,8 @@ private:
 
 } // namespace
 
-/// The elements of an op's operand that its result has, element (i0, i1, ...)
-/// that at first + step[0] * i0 + step[1] * i1 ...
+/// The elements of an op's operand that its result has. Element (i0, i1, ...)
+/// of the result is at first + step[0] * i0 + step[1] * i1 ... in the operand.
 static SmallVector<int64_t, 0> select(Operation *op, OpResult result,
                                       ArrayRef<int64_t> elements) {
   auto from = cast<ShapedType>(op->getOperand(0).getType());
@@ -124,8 +125,8 @@ void InputUses::follow(Value value, ArrayRef<int64_t> elements) {
   }
 }
 
-/// Those of a sample's elements, the first dimension being the batch: one if
-/// all have the same, none if there is none.
+/// The bounds of a sample's elements, where dimension 0 is the batch: one bound
+/// if all are equal, none if there is none.
 static SmallVector<int64_t> getSampleBounds(ArrayRef<int64_t> uppers,
                                             int64_t sampleElements) {
   SmallVector<int64_t> bounds(uppers.take_front(sampleElements));

@@ -1,4 +1,4 @@
-//===- BoundInputs.h - what integer inputs may be ---------------*- C++ -*-===//
+//===- BoundInputs.h - bounds of integer inputs -----------------*- C++ -*-===//
 
 #ifndef DTC_LIB_STRATEGY_LOSS_BOUNDINPUTS_H
 #define DTC_LIB_STRATEGY_LOSS_BOUNDINPUTS_H
@@ -7,10 +7,10 @@
 
 namespace dtc {
 
-/// An input that indexes a table, or holds labels of so many classes, gets
-/// `dtc.bound`: the training program refuses data outside of it before a kernel
-/// reads past a buffer. It is one for all elements of a sample, or one for
-/// each, 0 where any value may be. Labels with an ignored value get
+/// Adds `dtc.bound` to each input that indexes a table or holds class labels.
+/// The training program rejects data outside the bound before a kernel reads
+/// past a buffer. It is one bound for all elements of a sample, or one for
+/// each, where 0 allows any value. Labels with an ignored value get
 /// `dtc.ignore_index`.
 void boundInputs(mlir::func::FuncOp step);
 

@@ -1,6 +1,6 @@
-//===- ComposedLosses.cpp - losses and right answers ----------------------===//
+//===- ComposedLosses.cpp - losses and counts of right answers ------------===//
 //
-// Sums are taken in double precision, as those of the ops of other losses.
+// Sums use double precision, as in the ops of other losses.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@ static RankedTensorType getType(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
-/// The values as a tensor of a floating-point type; a scalar if all are equal.
+/// Builds a tensor of a floating-point type; a scalar if all values are equal.
 static Value createConstant(ImplicitLocOpBuilder &b, Type element,
                             ArrayRef<double> values) {
   bool isSplat = llvm::all_equal(values);
@@ -44,13 +44,13 @@ static Value createNumber(ImplicitLocOpBuilder &b, double value) {
   return createConstant(b, b.getF64Type(), {value});
 }
 
-/// How many are true.
+/// The number of true elements.
 static Value createNumTrue(ImplicitLocOpBuilder &b, Value x) {
   return createTotal(
       b, SelectOp::create(b, x, createNumber(b, 1), createNumber(b, 0)));
 }
 
-/// Whether labels [...] are not ignored, [..., 1].
+/// Whether each label [...] counts, as [..., 1].
 static Value createIsCounted(ImplicitLocOpBuilder &b, Value labels,
                              int64_t ignored) {
   RankedTensorType type = getType(labels);
@@ -128,8 +128,8 @@ LossSum dtc::buildWeightedCrossEntropy(ImplicitLocOpBuilder &b, Value logits,
   return result;
 }
 
-/// log(1 + exp(x)) - x t, the logarithm being m + log(exp(-m) + exp(x - m)) for
-/// m = max(x, 0). Its gradient by m is zero whatever m is, so that by x is
+/// log(1 + exp(x)) - x t. The logarithm is m + log(exp(-m) + exp(x - m)) for m
+/// = max(x, 0). Its gradient by m is zero for every m, so the gradient by x is
 /// right at 0 too, where max has none.
 LossSum dtc::buildBinaryCrossEntropy(ImplicitLocOpBuilder &b, Value logits,
                                      Value targets, int64_t replicas) {
@@ -165,7 +165,7 @@ LossSum dtc::buildElementSum(ImplicitLocOpBuilder &b, Value x,
   return {x, Value()};
 }
 
-/// How many rows [..., C] are true, for each of the C columns: tensor<Cxf64>.
+/// The number of true rows [..., C] for each of the C columns: tensor<Cxf64>.
 static Value createNumTrueByColumn(ImplicitLocOpBuilder &b, Value x) {
   int64_t columns = getType(x).getShape().back();
   Value ones = SelectOp::create(b, x, createNumber(b, 1), createNumber(b, 0));
@@ -190,8 +190,8 @@ ClassCounts dtc::countClasses(ImplicitLocOpBuilder &b, Value logits,
   auto ifCounted = [&](Value x) -> Value {
     return isCounted ? LogicalAndOp::create(b, x, isCounted) : x;
   };
-  // The number of smaller logits says how many are at least as large. A NaN is
-  // not smaller.
+  // The number of smaller logits determines the number of logits at least as
+  // large. A NaN is not smaller.
   Value own = ReduceSumOp::create(
       b,
       SelectOp::create(b, isLabel, logits, createConstant(b, element, {0.0})),

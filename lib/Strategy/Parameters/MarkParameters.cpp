@@ -1,8 +1,8 @@
-//===- MarkParameters.cpp - what the user says of parameters by name ------===//
+//===- MarkParameters.cpp - mark parameters that the user names -----------===//
 //
 // Options that name parameters by globs become attributes of the parameters, or
-// of the ops that read them. Names are those of the model: before parameters
-// are taken apart or put together.
+// of the ops that read them. Names are those of the model, so the pass runs
+// before parameters are split or merged.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ using namespace dtc;
 // Rows of lookup tables
 //===----------------------------------------------------------------------===//
 
-/// --padding-idx GLOB=N.
+/// Applies --padding-idx GLOB=N.
 static LogicalResult markPadding(func::FuncOp forward, StringRef text) {
   auto [glob, number] = text.rsplit('=');
   int64_t row;
@@ -68,8 +68,8 @@ static LogicalResult markPadding(func::FuncOp forward, StringRef text) {
 // Updates
 //===----------------------------------------------------------------------===//
 
-/// Norm scales, biases and the like have one dimension, or one value per
-/// channel of an image: [C, 1, 1].
+/// Norm scales and biases have one dimension, or one value for each channel of
+/// an image: [C, 1, 1].
 static bool isNormOrBias(RankedTensorType type) {
   ArrayRef<int64_t> shape = type.getShape();
   if (shape.size() < 2)
@@ -90,16 +90,16 @@ public:
         names.insert(getTensorName(argument));
   }
 
-  /// --no-decay.
+  /// Applies --no-decay.
   LogicalResult excludeFromDecay(StringRef glob);
-  /// --lr-scale.
+  /// Applies --lr-scale.
   LogicalResult scaleRate(StringRef text);
 
 private:
   /// Calls `apply` for each tensor whose name matches.
   LogicalResult match(StringRef option, StringRef glob,
                       llvm::function_ref<LogicalResult(StringRef)> apply);
-  /// Marks the parameters that are a tensor, or parts of it.
+  /// Marks the parameters that hold a tensor, or parts of it.
   void mark(StringRef tensor, StringRef name, Attribute value);
 
   func::FuncOp forward;

@@ -1,10 +1,10 @@
 //===- RepeatKeyHeads.cpp - key heads that ranks share --------------------===//
 //
 // Grouped-query attention has fewer heads of keys and values than of queries.
-// Where tp does not divide them, each is repeated until it does: the ranks that
-// have queries of one group then hold the same keys. The repetition is moved up
-// to the parameters that keys and values are made of, so that each rank
-// computes the heads that it needs, and no other.
+// If tp does not divide them, each is repeated until it does: the ranks that
+// have queries of one group then hold the same keys. The repetition moves up to
+// the parameters that keys and values depend on, so that each rank computes
+// only the heads that it needs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,13 +23,13 @@ using namespace dtc;
 
 namespace {
 
-/// Repeats the heads of values: head 0 so many times, then head 1, ...
+/// Repeats the heads of values: `copies` times head 0, then head 1, ...
 class HeadRepetition {
 public:
   HeadRepetition(int64_t heads, int64_t copies)
       : heads(heads), copies(copies) {}
 
-  /// The value with repeated heads, which are the major part of `dim`.
+  /// Returns the value with repeated heads, which are the major part of `dim`.
   Value repeat(Value value, int64_t dim);
 
 private:
@@ -50,7 +50,7 @@ private:
   llvm::DenseMap<std::pair<Value, int64_t>, Value> repeated;
 };
 
-/// The first factor that is not of size 1; none if there is none.
+/// The first factor with a size other than 1, if any.
 std::optional<unsigned> getMajor(const ShardingRule &rule,
                                  const DimFactors &factors) {
   for (unsigned factor : factors)
@@ -61,14 +61,13 @@ std::optional<unsigned> getMajor(const ShardingRule &rule,
 
 } // namespace
 
-/// Finds the dimensions of an op that have the same heads, and are repeated
-/// together. False if the op would compute something else on repeated heads
-/// than on each head.
+/// Finds the dimensions of an op that have the same heads and are repeated
+/// together. Returns false if the op does not compute each head separately.
 bool HeadRepetition::findDims(Operation *op, const Dim &dim,
                               SmallVector<Dim> &operands,
                               SmallVector<Dim> &results) {
   auto interface = dyn_cast_or_null<ShardingRuleInterface>(op);
-  // Random numbers depend on the place in the tensor, and running statistics
+  // Random numbers depend on the position in the tensor, and running statistics
   // are updated once.
   if (!interface ||
       isa<ConstantOp, RandomUniformOp, DropoutOp, BatchNormOp>(op))
@@ -93,7 +92,8 @@ bool HeadRepetition::findDims(Operation *op, const Dim &dim,
   return collect(rule.operands, operands) && collect(rule.results, results);
 }
 
-/// Rows of the value by constant indices, of which each rank has its own.
+/// Selects rows of the value by constant indices. Each rank has its own part of
+/// the indices.
 Value HeadRepetition::select(Value value, int64_t dim) {
   OpBuilder b(value.getContext());
   b.setInsertionPointAfterValue(value);
@@ -172,8 +172,8 @@ private:
     int64_t heads = op.getKeys().getType().getDimSize(headDim);
     int64_t group = op.getQueries().getType().getDimSize(headDim) / heads;
     int64_t copies = tp / std::gcd(heads, int64_t(tp));
-    // Where tp does not divide the queries either, ChooseSplits says what does:
-    // a divisor of their number.
+    // If tp does not divide the queries either, ChooseSplits reports a divisor
+    // of their number.
     if (group % copies != 0)
       copies = group;
     if (copies == 1)

@@ -1,8 +1,8 @@
-//===- SplitFusedParameters.cpp - take fused projections apart ------------===//
+//===- SplitFusedParameters.cpp - split fused projections -----------------===//
 //
 // One product that computes queries, keys and values has a weight whose parts
-// lie side by side; cut into equal parts for ranks, the first rank would hold
-// queries alone. Each part becomes a parameter of its own.
+// lie side by side. If ranks got equal parts of it, the first rank would hold
+// queries alone. So each part becomes a parameter of its own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,9 +25,8 @@ public:
   FusedSplit(func::FuncOp function, SplitOp cut)
       : function(function), cut(cut), builder(function.getContext()) {}
 
-  /// Finds the value whose last dimension is cut, through the reshape that
-  /// makes [.., 3, heads, width] of it, and whether it comes from parameters
-  /// alone.
+  /// Finds the value whose last dimension is cut, through the reshape to [..,
+  /// 3, heads, width], and returns whether it comes from parameters alone.
   bool isFused();
   void run();
 
@@ -35,17 +34,17 @@ private:
   static int64_t getLastDim(Value value) {
     return cast<ShapedType>(value.getType()).getRank() - 1;
   }
-  /// The dimension of a weight that is the result's last.
+  /// The dimension of a weight that becomes the last of the result.
   static int64_t getColumnDim(MatMulOp product) {
     return getLastDim(product.getRhs()) - (product.getTransposeRhs() ? 1 : 0);
   }
-  /// Which part of a tensor a parameter is already; null if the whole.
+  /// The part of a tensor that a parameter already is; null if it is whole.
   DictionaryAttr getPart(BlockArgument argument) {
     return function.getArgAttrOfType<DictionaryAttr>(argument.getArgNumber(),
                                                      attr::part);
   }
-  /// Whether the last dimension of a value comes from parameters alone, and
-  /// nothing but the value's user needs it.
+  /// Whether the last dimension of a value comes from parameters alone, and the
+  /// value has no other user.
   bool canSplit(Value value, int64_t dim) {
     return value.hasOneUse() && canSplitProducer(value, dim);
   }
@@ -56,17 +55,17 @@ private:
   func::FuncOp function;
   SplitOp cut;
   OpBuilder builder;
-  /// Cut along its last dimension, into parts of these sizes.
+  /// The value that is cut along its last dimension into parts of these sizes.
   Value fused;
   SmallVector<int64_t> sizes;
-  /// From there to the value of the cut; null if that is it.
+  /// Reshapes `fused` to the operand of the cut; null if they are the same.
   ReshapeOp reshape;
 };
 
 } // namespace
 
 /// The dimension of a reshape's result that is the major part of the operand's
-/// last; none if that falls apart otherwise.
+/// last one; none if the reshape splits that differently.
 static std::optional<int64_t> getMajorOfLast(ReshapeOp reshape) {
   ArrayRef<int64_t> from = reshape.getX().getType().getShape();
   ArrayRef<int64_t> to = reshape.getY().getType().getShape();
@@ -140,7 +139,7 @@ SmallVector<Value> FusedSplit::splitParameter(BlockArgument argument,
   DictionaryAttr attributes = function.getArgAttrDict(number);
   auto name = cast<StringAttr>(attributes.get(attr::parameter));
   SmallVector<Value> parts;
-  // Files know the tensor of the model, which may be in parts already.
+  // Files have the tensor of the model, which may already be in parts.
   StringAttr tensor = name;
   DenseI64ArrayAttr whole = builder.getDenseI64ArrayAttr(type.getShape());
   int64_t start = 0;
@@ -224,7 +223,7 @@ struct SplitFusedParameters
       if (split.isFused())
         split.run();
     }
-    // What computed the fused values is dead now, down to their parameters.
+    // The ops of the fused values are dead now, down to their parameters.
     llvm::BitVector fused(function.getNumArguments());
     for (BlockArgument argument : function.getArguments())
       fused[argument.getArgNumber()] = !argument.use_empty();

@@ -1,8 +1,8 @@
-//===- ChooseSplits.cpp - what tensor parallelism splits ------------------===//
+//===- ChooseSplits.cpp - choose splits of tensor parallelism -------------===//
 //
-// Finds the dimensions of parameters that can be split through a part of the
-// model, from where they are made to where they are summed: heads, the inner
-// width of an MLP, the vocabulary.
+// Finds dimensions of parameters whose split reaches through a part of the
+// model, from the op that creates the dimension to the op that sums over it:
+// heads, the inner width of an MLP, the vocabulary.
 //
 //===----------------------------------------------------------------------===//
 
@@ -67,7 +67,7 @@ private:
   /// By class: the classes of the same op's factors, and the op.
   llvm::DenseMap<unsigned, SmallVector<std::pair<unsigned, Operation *>>>
       rivals;
-  /// Classes that the user wants split or whole, and who says so.
+  /// Classes that the user wants split or whole, with the option.
   llvm::MapVector<unsigned, LayoutOverride> forced, kept;
   /// Chosen classes.
   llvm::DenseSet<unsigned> chosen;
@@ -75,11 +75,11 @@ private:
 
 } // namespace
 
-/// Why a class is whole.
+/// Describes the reason why a class is whole.
 static std::string describeNeed(const DimensionClass &own) {
   if (!own.wholeFor)
     return "it is a dimension of the data";
-  // RepeatKeyHeads has looked up rows for each rank.
+  // RepeatKeyHeads looks up the rows of each rank.
   if (auto gather = dyn_cast<GatherOp>(own.wholeFor))
     if (Operation *rows = gather.getIndices().getDefiningOp();
         rows && rows->hasAttr(attr::splitDims))
@@ -116,7 +116,7 @@ LogicalResult ChooseSplits::run(func::FuncOp function) {
   return sp ? splitSequence(function, classes) : success();
 }
 
-/// What the user wants of parameters is wanted of their classes.
+/// Applies the user's choices for parameters to their classes.
 LogicalResult ChooseSplits::applyOverrides(func::FuncOp function,
                                            DimensionClasses &classes) {
   FailureOr<SmallVector<LayoutOverride>> overrides =
@@ -154,9 +154,9 @@ LogicalResult ChooseSplits::applyOverrides(func::FuncOp function,
   return success();
 }
 
-/// Classes that few ops sum over come first: they need few reductions. A class
-/// that meets a chosen one in some op would need the same axis twice there, and
-/// stays whole. What the user wants goes before all.
+/// The user's choices come first, then classes that few ops sum over, because
+/// they need few reductions. A class that meets a chosen one in some op would
+/// need the same axis twice there, and stays whole.
 LogicalResult ChooseSplits::splitParameters(func::FuncOp function,
                                             DimensionClasses &classes) {
   llvm::DenseSet<unsigned> told;
@@ -165,7 +165,7 @@ LogicalResult ChooseSplits::splitParameters(func::FuncOp function,
     int64_t sums;
     unsigned argument, dim, number;
   };
-  // A vocabulary that stays whole is said to, once.
+  // Warn once if a vocabulary stays whole.
   auto keepWhole = [&](unsigned argument, int64_t dim, unsigned number,
                        const Twine &why) {
     if (!told.insert(number).second)
@@ -195,7 +195,7 @@ LogicalResult ChooseSplits::splitParameters(func::FuncOp function,
   });
 
   SignatureEditor signature(function);
-  int64_t common = 0; // what divides all chosen sizes
+  int64_t common = 0; // divisor of all chosen sizes
   for (const Candidate &candidate : candidates) {
     const DimensionClass &own = classes[candidate.number];
     bool isRival =
@@ -239,7 +239,7 @@ LogicalResult ChooseSplits::splitParameters(func::FuncOp function,
   return success();
 }
 
-/// Names the first parameter that does not divide, and what would do.
+/// Reports the first parameter that tp does not divide, with a tp that does.
 LogicalResult ChooseSplits::emitIndivisible(func::FuncOp function,
                                             DimensionClasses &classes,
                                             int64_t common) {
@@ -276,12 +276,12 @@ LogicalResult ChooseSplits::emitIndivisible(func::FuncOp function,
   llvm_unreachable("the common divisor is that of these sizes");
 }
 
-/// The values between the split parts are split along the sequence, the last
-/// dimension before the width that is not the batch, from where they begin:
-/// what follows is propagated.
+/// Splits the values between the split parts along the sequence, where they
+/// begin; propagation does the rest. The sequence is the last dimension before
+/// the width that is not the batch.
 LogicalResult ChooseSplits::splitSequence(func::FuncOp function,
                                           DimensionClasses &classes) {
-  // What a split parameter contracts with lies on the stream.
+  // The stream is the dimension that a split parameter contracts with.
   llvm::DenseSet<unsigned> streams;
   for (Operation &op : function.front().without_terminator())
     if (auto product = dyn_cast<MatMulOp>(op))
@@ -301,8 +301,8 @@ LogicalResult ChooseSplits::splitSequence(func::FuncOp function,
       batches.insert(classes.getClass(argument, 0));
     }
   llvm::DenseMap<Value, LayoutAttr> samples = findSamples(function);
-  // The classes know the batch where the samples cannot be followed, or there
-  // is one.
+  // If samples cannot be followed, or there is only one, use the classes to
+  // find the batch.
   auto isBatch = [&](Value value, int64_t dim) {
     if (LayoutAttr layout = samples.lookup(value))
       return !layout.getAxesOfDim(dim).empty();
@@ -322,7 +322,7 @@ LogicalResult ChooseSplits::splitSequence(func::FuncOp function,
         !streams.contains(classes.getClass(value, rank - 1)))
       return false;
     std::optional<int64_t> dim = findSequence(value);
-    return dim && type.getDimSize(*dim) > 1; // such as one expert of a token
+    return dim && type.getDimSize(*dim) > 1; // 1: one expert of a token
   };
   bool found = false;
   for (Operation &op : function.front().without_terminator()) {

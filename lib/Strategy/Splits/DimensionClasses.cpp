@@ -77,7 +77,7 @@ void DimensionClasses::addOp(Operation *op) {
   ShardingRule rule = interface.getShardingRule();
   auto expansion = dyn_cast<SplitExpansionInterface>(op);
   SmallVector<std::optional<unsigned>> nodeOfFactor(rule.factors.size());
-  SmallVector<unsigned> minors; // factors that some dimension splits last
+  SmallVector<unsigned> minors; // factors that are minor in some dimension
 
   auto visit = [&](Value value, const TensorFactors &tensor,
                    std::optional<int64_t> splittable) {
@@ -87,7 +87,7 @@ void DimensionClasses::addOp(Operation *op) {
         continue;
       unsigned node = getNode(value, dim);
       DimensionClass &own = classes[find(node)];
-      // An axis splits the major factor that is not 1.
+      // An axis splits the most major factor that is not 1.
       auto isLarge = [&](unsigned factor) {
         return rule.factors[factor].size != 1;
       };

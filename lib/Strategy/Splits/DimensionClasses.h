@@ -1,8 +1,9 @@
 //===- DimensionClasses.h - dimensions that are split together --*- C++ -*-===//
 //
-// The ops' sharding rules say which dimensions of operands and results are one
-// factor. Their transitive closure are the classes of dimensions that an axis
-// splits together: the heads of an attention, the inner width of an MLP.
+// The ops' sharding rules assign dimensions of operands and results to factors.
+// The transitive closure of sharing a factor forms the classes of dimensions
+// that an axis splits together: the heads of an attention, the inner width of
+// an MLP.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,18 +18,18 @@ namespace dtc {
 struct DimensionClass {
   /// Sizes of the factors: an axis must divide all of them.
   llvm::SmallVector<int64_t> sizes;
-  /// Some op needs such a dimension whole, or it is one of the data.
+  /// Whether some op needs a dimension of the class whole, or the data have it.
   bool isWhole = false;
-  /// The first such op; null if it is one of the data.
+  /// The first op that needs it whole; null if the data have it.
   mlir::Operation *wholeFor = nullptr;
-  /// Some dimension is made of several factors, of which this is the major.
+  /// Whether some dimension has several factors, with this one as the major.
   bool isGrouped = false;
-  /// Where the split ends: operands of ops that sum over it, each a reduction,
-  /// and whether some op expands where it is split.
+  /// The end of the split: the number of operands of ops that sum over it, each
+  /// one a reduction, and whether some op expands where it is split.
   int64_t sums = 0;
   bool expands = false;
 
-  /// A vocabulary can be any number: it is padded.
+  /// A vocabulary can have any size, because it is padded.
   bool canBePadded() const { return expands && sums == 0; }
 };
 
@@ -40,7 +41,7 @@ public:
   /// The class of a dimension.
   unsigned getClass(mlir::Value value, int64_t dim);
   const DimensionClass &operator[](unsigned number) { return classes[number]; }
-  /// The classes of an op's factors: an axis can split one only.
+  /// The classes of an op's factors. An axis can split only one of them.
   struct Rivals {
     mlir::Operation *op;
     llvm::SmallVector<unsigned> classes;
@@ -56,7 +57,7 @@ private:
 
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, unsigned> nodes;
   llvm::SmallVector<unsigned> parents;
-  llvm::SmallVector<DimensionClass> classes; ///< by node; of the representative
+  llvm::SmallVector<DimensionClass> classes; ///< by representative node
   llvm::SmallVector<Rivals> rivals;
 };
 

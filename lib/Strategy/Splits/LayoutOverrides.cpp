@@ -1,4 +1,4 @@
-//===- LayoutOverrides.cpp - what the user wants split --------------------===//
+//===- LayoutOverrides.cpp - splits that the user chooses -----------------===//
 //
 // See LayoutOverrides.h.
 //
@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace dtc;
 
-/// Reads what follows the glob: the dimension to split, or none.
+/// Reads the text after the glob: the dimension to split, or none.
 static LogicalResult readLayout(func::FuncOp function, StringRef text,
                                 StringRef layout, std::optional<int64_t> &dim) {
   auto [axis, rest] = layout.split(':');

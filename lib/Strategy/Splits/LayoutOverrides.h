@@ -1,4 +1,4 @@
-//===- LayoutOverrides.h - what the user wants split ------------*- C++ -*-===//
+//===- LayoutOverrides.h - splits that the user chooses ---------*- C++ -*-===//
 //
 // --layout GLOB=tp:split(DIM), GLOB=tp:replicated, GLOB=replicated.
 //
@@ -11,17 +11,17 @@
 
 namespace dtc {
 
-/// What one --layout says of one parameter.
+/// The layout that one --layout option gives to one parameter.
 struct LayoutOverride {
   llvm::StringRef text;
   mlir::BlockArgument parameter;
-  std::optional<int64_t> dim; ///< that tp splits; none: the whole is kept
+  std::optional<int64_t> dim; ///< dimension that tp splits; none: whole
 };
 
-/// The overrides of a function's parameters, in the order of `texts`, which
-/// they refer to. Parts of a tensor go by the tensor's name. Fails with a
-/// diagnostic if a text cannot be read, names no parameter, no axis that
-/// parameters can be split on, or no dimension of theirs.
+/// Returns the overrides of a function's parameters, in the order of `texts`,
+/// to which they refer. A part of a tensor matches by the tensor's name. Fails
+/// with a diagnostic if a text has a wrong form, matches no parameter, or names
+/// an axis or a dimension that the parameters do not have.
 mlir::FailureOr<llvm::SmallVector<LayoutOverride>>
 readLayoutOverrides(mlir::func::FuncOp function,
                     llvm::ArrayRef<std::string> texts);

@@ -1,9 +1,9 @@
-//===- PadVocabulary.cpp - vocabularies that nothing divides --------------===//
+//===- PadVocabulary.cpp - pad vocabularies that tp does not divide -------===//
 //
-// Pads the dimensions that ChooseSplits splits unevenly up to the next multiple
-// of tp, and the columns of logits up to that which the target's products want,
-// in parameters and in all values that have them, and tells the loss which
-// columns are classes.
+// Pads the dimensions that ChooseSplits splits unevenly to the next multiple of
+// tp, and the columns of logits to the multiple that the target's products
+// prefer. Pads parameters and all values that have these dimensions, and tells
+// the loss which columns are classes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,12 +51,12 @@ private:
 
 } // namespace
 
-/// Files hold the tensor as it is before padding.
+/// Records the shape before padding, which files have.
 void PadVocabulary::noteTensor(func::FuncOp function, BlockArgument parameter,
                                int64_t dim) {
   unsigned number = parameter.getArgNumber();
   if (function.getArgAttr(number, attr::part))
-    return; // of a tensor whose shape is noted
+    return; // of a tensor whose shape is recorded
   Builder b(&getContext());
   auto type = cast<RankedTensorType>(parameter.getType());
   function.setArgAttr(
@@ -69,8 +69,8 @@ void PadVocabulary::noteTensor(func::FuncOp function, BlockArgument parameter,
            b.getNamedAttr("start", b.getI64IntegerAttr(0))}));
 }
 
-/// A result that has the padded dimension holds minus infinity beyond `size`:
-/// no class that the model does not have is ever the most likely.
+/// Sets the padding of a result, from `size` on, to minus infinity, so that an
+/// added class is never the most likely.
 void PadVocabulary::maskResult(OpOperand &result, int64_t dim, int64_t size) {
   auto type = cast<RankedTensorType>(result.get().getType());
   auto element = dyn_cast<FloatType>(type.getElementType());
@@ -92,9 +92,9 @@ void PadVocabulary::maskResult(OpOperand &result, int64_t dim, int64_t size) {
   result.set(SelectOp::create(b, isClass, result.get(), lowest));
 }
 
-/// How many elements a dimension of so many that `ranks` share has with
-/// padding: a multiple, on each of them, of the largest power of two up to what
-/// the target wants that adds no more than a sixteenth.
+/// The padded size of a dimension that `ranks` ranks share: on each rank a
+/// multiple of the largest power of two, up to the target's, that adds no more
+/// than a sixteenth.
 int64_t PadVocabulary::getPadded(int64_t size, int64_t ranks) const {
   for (int64_t wanted = multiple; wanted > 1; wanted /= 2) {
     auto padded = static_cast<int64_t>(llvm::alignTo(size, ranks * wanted));
@@ -104,7 +104,7 @@ int64_t PadVocabulary::getPadded(int64_t size, int64_t ranks) const {
   return static_cast<int64_t>(llvm::alignTo(size, ranks));
 }
 
-/// The classes of dimensions that get longer, and how many ranks share each.
+/// The classes of dimensions to pad, and the number of ranks that share each.
 llvm::DenseMap<unsigned, int64_t>
 PadVocabulary::findPadded(func::FuncOp function, DimensionClasses &classes) {
   llvm::DenseMap<unsigned, int64_t> padded, split;

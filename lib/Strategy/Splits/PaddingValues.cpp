@@ -1,7 +1,7 @@
-//===- PaddingValues.cpp - what padded parameters make --------------------===//
+//===- PaddingValues.cpp - values in padding ------------------------------===//
 //
-// The numbers that parameters and constants alone decide are followed from op
-// to op: each value of the class has the same one in all of its padding.
+// Follows numbers that parameters and constants alone determine from op to op.
+// Each value of the class has one number in all of its padding.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +34,7 @@ public:
   }
   void addParameter(Value parameter) { numbers[parameter] = 0; }
   void addData(Value data) { ofData.insert(data); }
-  /// Whether a value is zero in padding, or may be, without any data.
+  /// Whether a value is zero in padding, or may be, whatever the data.
   bool canBeZero(Value value) {
     std::optional<double> known = get(value);
     return reaches(value) && (known ? *known == 0 : !ofData.contains(value));
@@ -87,7 +87,7 @@ std::optional<double> Padding::evaluate(Operation *op) {
   return evaluateElement(op, operands);
 }
 
-/// Whether 0 is where an operand of the op has no value or no gradient.
+/// Whether an operand of 0 leaves the op without a value or a gradient.
 static bool isUndefinedAtZero(OpOperand &operand) {
   Operation *op = operand.getOwner();
   auto norm = dyn_cast<LayerNormOp>(op);
@@ -98,10 +98,10 @@ static bool isUndefinedAtZero(OpOperand &operand) {
          (isa<PowOp>(op) && operand.getOperandNumber() == 0);
 }
 
-/// The first op that has no value, or no gradient, where the padding of a
-/// class, which is zero in parameters, reaches it: a division by the norm of a
-/// row, a logarithm. Null if there is none. What data decide is left to the
-/// model: it is not zero there more than elsewhere.
+/// The first op that has no value, or no gradient, in the padding of a class,
+/// which is zero in parameters: a division by the norm of a row, a logarithm.
+/// Null if there is none. Padding that depends on data is no more often zero
+/// than the rest of a value, so it is left to the model.
 static Operation *findUndefinedAtPadding(func::FuncOp function,
                                          DimensionClasses &classes,
                                          unsigned number) {
@@ -132,9 +132,8 @@ std::string dtc::describeOp(Operation *op) {
   return text;
 }
 
-/// Whether the op makes of a value with padding another one than without: a
-/// maximum may be a zero of the padding, and random numbers are those of
-/// places.
+/// Whether padding changes the other elements of an op's result: a maximum may
+/// be a zero of the padding, and random numbers depend on positions.
 static bool countsPadding(Operation *op, DimensionClasses &classes,
                           unsigned number) {
   auto has = [&](Value value, int64_t dim) {
@@ -161,10 +160,11 @@ std::string dtc::findPaddingObstacle(func::FuncOp function,
             argument.getArgNumber(), attr::part))
       if (classes.getClass(argument, part.getAs<IntegerAttr>("dim").getInt()) ==
           number)
-        return "'" + getTensorName(argument).str() + "' is several parts of it";
+        return "'" + getTensorName(argument).str() +
+               "' has several parts of it";
   for (Operation &op : function.front().without_terminator())
     if (countsPadding(&op, classes, number))
-      return describeOp(&op) + " would take the padding for elements";
+      return describeOp(&op) + " would treat the padding as elements";
   if (Operation *op = findUndefinedAtPadding(function, classes, number))
     return describeOp(op) + " is not defined at the zeros of padding";
   return "";

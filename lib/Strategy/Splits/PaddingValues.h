@@ -1,4 +1,4 @@
-//===- PaddingValues.h - what padded parameters make ------------*- C++ -*-===//
+//===- PaddingValues.h - values in padding ----------------------*- C++ -*-===//
 
 #ifndef DTC_LIB_STRATEGY_SPLITS_PADDINGVALUES_H
 #define DTC_LIB_STRATEGY_SPLITS_PADDINGVALUES_H
@@ -7,10 +7,11 @@
 
 namespace dtc {
 
-/// The op in words: "layer_norm (node 'ln_1')".
+/// Describes an op: "layer_norm (node 'ln_1')".
 std::string describeOp(mlir::Operation *op);
 
-/// Why a class cannot be padded at its end with zeros; empty if it can.
+/// The reason why a class cannot be padded at its end with zeros; empty if it
+/// can.
 std::string findPaddingObstacle(mlir::func::FuncOp function,
                                 DimensionClasses &classes, unsigned number);
 

@@ -1,7 +1,7 @@
-//===- ChooseCuts.cpp - number the pipeline stages ------------------------===//
+//===- ChooseCuts.cpp - assign ops to pipeline stages ---------------------===//
 //
-// Balanced cut of the forward graph by dynamic programming, or at nodes that
-// the user names.
+// Cuts the forward graph by dynamic programming so that chunks are balanced, or
+// at nodes that the user names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,30 +18,31 @@ namespace dtc {
 using namespace mlir;
 using namespace dtc;
 
-/// The largest chunk may cost this share more than it must, so that less
-/// crosses: costs are no more exact than that, and networks differ.
+/// Tolerated excess of the largest chunk's cost over the optimum, so that less
+/// data crosses: costs are no more exact than that, and networks differ.
 constexpr double tolerance = 0.04;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 namespace {
 
-/// The forward graph as a sequence. Each op that has a stage has a position;
-/// ops that depend on parameters alone are at that of their first user.
+/// The forward graph as a sequence. Each op with a stage has a position. Ops
+/// that depend on parameters alone have that of their first user.
 struct Sequence {
   SmallVector<Operation *> ops;
   llvm::MapVector<Operation *, unsigned> positions;
 
   explicit Sequence(func::FuncOp forward);
-  /// The position of the last user of a value, that of its own op if none.
+  /// The position of a value's last user; that of its own op if it has none.
   unsigned getLastUse(OpResult value) const;
 };
 
-/// What chunks [begin, end) of a sequence are weighed by.
+/// The cost of chunks [begin, end) of a sequence.
 struct CostModel {
   /// Sum of the costs of the ops before each position.
   SmallVector<double> prefix;
-  /// Bytes that cross a cut before each position; infinite where none may be.
+  /// Bytes that cross a cut before each position; infinite if no cut is
+  /// allowed.
   SmallVector<double> crossing;
 
   double getCost(unsigned begin, unsigned end) const {
@@ -118,7 +119,7 @@ static double getFlops(Operation *op) {
   return cost ? cost.getFlops() : 0;
 }
 
-/// The cost of each position alone, for one of the ways to cut.
+/// The cost of each position for a way to cut.
 static SmallVector<double> getCosts(func::FuncOp forward,
                                     const Sequence &sequence, StringRef cut) {
   SmallVector<double> costs(sequence.ops.size(), cut == "uniform" ? 1 : 0);
@@ -139,7 +140,7 @@ static SmallVector<double> getCosts(func::FuncOp forward,
   return costs;
 }
 
-/// No cut takes apart what the model does with one tensor: an optimizer may
+/// Forbids cuts between the uses of one tensor of the model: an optimizer may
 /// need the norm of all its parts.
 static void keepTogether(func::FuncOp forward, const Sequence &sequence,
                          CostModel &model) {
@@ -183,16 +184,16 @@ static CostModel buildCostModel(func::FuncOp forward, const Sequence &sequence,
 // Cuts
 //===----------------------------------------------------------------------===//
 
-/// Cuts a sequence into chunks so that `combine`, folded from the left over
-/// their costs and what crosses before them, is smallest. Returns the first
-/// position of each chunk but the first, and the smallest value, infinite if
-/// there is none.
+/// Cuts a sequence into chunks with the smallest value of `combine`, folded
+/// from the left over their costs and the bytes that cross before them. Returns
+/// the first position of each chunk but the first, and the smallest value,
+/// which is infinite if no cut is possible.
 template <typename Combine>
 static std::pair<SmallVector<unsigned>, double>
 cutOptimally(const CostModel &model, unsigned numChunks, Combine combine) {
   unsigned size = model.prefix.size() - 1;
-  // best[k][end]: of the first `end` ops in k chunks; `last` is where the last
-  // of these chunks begins.
+  // best[k][end] is the smallest value for the first `end` ops in k chunks;
+  // `last` is the begin of the last of these chunks.
   std::vector<std::vector<double>> best(
       numChunks + 1, std::vector<double>(size + 1, infinity));
   std::vector<std::vector<unsigned>> last(numChunks + 1,
@@ -202,7 +203,7 @@ cutOptimally(const CostModel &model, unsigned numChunks, Combine combine) {
     for (unsigned end = k; end <= size; ++end)
       for (unsigned begin = end; begin-- > k - 1;) {
         double cost = model.getCost(begin, end);
-        // A longer chunk costs more still.
+        // A longer chunk costs even more.
         double least = combine(0, cost, 0);
         if (least > best[k][end] || least == infinity)
           break;
@@ -220,9 +221,9 @@ cutOptimally(const CostModel &model, unsigned numChunks, Combine combine) {
   return {cuts, best[numChunks][size]};
 }
 
-/// Takes cuts whose largest chunk is about the smallest possible; among these,
-/// the ones over which least crosses; then the smallest sum of squares. None if
-/// there are not enough places to cut at.
+/// Returns cuts whose largest chunk is nearly minimal; among these, the ones
+/// with the fewest bytes across; then the smallest sum of squares. None if
+/// there are too few places to cut.
 static SmallVector<unsigned> cutBalanced(const CostModel &model,
                                          unsigned numChunks) {
   double largest = cutOptimally(model, numChunks,
@@ -233,7 +234,7 @@ static SmallVector<unsigned> cutBalanced(const CostModel &model,
                                 })
                        .second;
   double limit = (1 + tolerance) * largest;
-  // Decides between equals only: bytes are whole numbers.
+  // Small enough to decide only between equals: bytes are integers.
   double evenness = 0.5 / std::max(numChunks * limit * limit, 1.0);
   return cutOptimally(model, numChunks,
                       [&](double sofar, double cost, double crossing) {
@@ -304,8 +305,8 @@ ChooseCutsPass::chooseCuts(func::FuncOp forward, const Sequence &sequence) {
       cutBalanced(buildCostModel(forward, sequence, way), wanted);
   if (cuts.empty())
     return forward.emitError("cannot cut the graph into ")
-           << wanted << " pipeline stages without taking a tensor of the model "
-           << "apart that tensor parallelism splits; use fewer stages";
+           << wanted << " pipeline stages without separating parts of a tensor "
+           << "that tensor parallelism splits; use fewer stages";
   return cuts;
 }
 

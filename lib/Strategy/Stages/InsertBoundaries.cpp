@@ -1,6 +1,6 @@
 //===- InsertBoundaries.cpp - make stage crossings explicit ---------------===//
 //
-// Every value that ops on other stages use reaches them through dtc.boundary.
+// Every value with uses on other stages reaches them through dtc.boundary.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,8 +51,8 @@ static Operation *getFirstUser(ArrayRef<OpOperand *> uses) {
   return first;
 }
 
-/// `value` goes through all stages up to its last user's, and is handed to the
-/// users on its way.
+/// Relays `value` through all stages up to its last user's, and replaces the
+/// uses on the way.
 static void relay(Value value, int64_t stage, UsesByStage uses) {
   OpBuilder builder(value.getContext());
   uses.erase(stage);
@@ -71,8 +71,9 @@ static void relay(Value value, int64_t stage, UsesByStage uses) {
   }
 }
 
-/// A parameter goes from its owner, the first stage that uses it, directly to
-/// each other: it crosses once a step, so relaying would only add latency.
+/// Sends a parameter from its owner, the first stage that uses it, directly to
+/// each of the others. It crosses once a step, so a relay would only add
+/// latency.
 static void shareParameter(BlockArgument parameter, const UsesByStage &uses) {
   OpBuilder builder(parameter.getContext());
   for (auto &[stage, operands] : uses) {
@@ -87,7 +88,8 @@ static void shareParameter(BlockArgument parameter, const UsesByStage &uses) {
   }
 }
 
-/// Stages must not decrease along the graph, nor stop.
+/// Checks that stages never decrease along the graph, and that no value loses
+/// its stage.
 static LogicalResult verifyStages(func::FuncOp forward) {
   bool isValid = true;
   for (Operation &op : forward.front().without_terminator()) {

@@ -1,7 +1,7 @@
 //===- CloneForEvaluation.cpp - the forward pass of evaluations -----------===//
 //
-// The predictions of an evaluation differ from the first op on that an
-// evaluation computes otherwise. From there on the forward pass is cloned.
+// The predictions of an evaluation differ from the first op that has another
+// meaning there. From that op on, the forward pass is cloned.
 //
 //===----------------------------------------------------------------------===//
 

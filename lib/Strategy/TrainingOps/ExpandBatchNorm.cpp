@@ -1,4 +1,4 @@
-//===- ExpandBatchNorm.cpp - whose statistics normalise a batch -----------===//
+//===- ExpandBatchNorm.cpp - expand batch normalisation -------------------===//
 //
 // Batch normalisation becomes sums and elementwise ops, from which gradients
 // and communication follow.
@@ -25,7 +25,7 @@ static RankedTensorType getType(Value value) {
 
 namespace {
 
-/// Builds what one normalisation becomes.
+/// Builds the formula of one normalisation.
 class Formula {
 public:
   explicit Formula(BatchNormOp op) : op(op), builder(op.getLoc(), op) {}
@@ -37,7 +37,7 @@ public:
         DenseElementsAttr::get(
             type, builder.getFloatAttr(type.getElementType(), value)));
   }
-  /// A tensor<f64> as such a number.
+  /// Casts a tensor<f64> to the element type.
   Value toElement(Value value) {
     return CastOp::create(
         builder, getType(value).clone(op.getX().getType().getElementType()),
@@ -58,8 +58,8 @@ public:
     Value deviation = SqrtOp::create(
         builder, add(variance, scalar(op.getEpsilon().convertToDouble())));
     Value factor = mul(ReciprocalOp::create(builder, deviation), op.getScale());
-    // One for each group: its gradient is the sum of dy, which the gradient of
-    // the mean needs, too.
+    // Give each group its bias: the gradient is then the sum of dy in the
+    // group, which the gradient of the mean needs, too.
     Value bias = op.getBias();
     if (getType(bias) != getType(factor))
       bias = BroadcastOp::create(builder, getType(factor), bias);
@@ -92,15 +92,15 @@ static void expandRunning(BatchNormOp op) {
 
 namespace {
 
-/// The batch, dimension 0, as groups of samples that have statistics of their
-/// own: [batch, ...] is [groups, batch / groups, ...] while ops allow it, so
-/// that those on the same elements share kernels. One group is a dimension too,
-/// that of the only micro-batch.
+/// Splits the batch, dimension 0, into groups of samples with their own
+/// statistics. [batch, ...] stays [groups, batch / groups, ...] as long as ops
+/// allow it, so that ops on the same elements share kernels. A single group is
+/// a dimension too, for the only micro-batch.
 class Groups {
 public:
   explicit Groups(int64_t count) : count(count) {}
 
-  /// The value with its groups as a dimension.
+  /// Returns the value with its groups as a dimension.
   Value enter(OpBuilder &builder, Value value) {
     if (Value grouped = groupedOf.lookup(value))
       return grouped;
@@ -113,7 +113,7 @@ public:
     return grouped;
   }
 
-  /// The value without that dimension.
+  /// Returns the value without that dimension.
   Value leave(OpBuilder &builder, Value grouped) {
     RankedTensorType type = getType(grouped);
     SmallVector<int64_t> shape(type.getShape().drop_front());
@@ -163,7 +163,7 @@ void Groups::sink(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// All of a step
+// Expansion of a step
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -211,7 +211,7 @@ FailureOr<int64_t> Expansion::countGroups(BatchNormOp first) {
   return 1;
 }
 
-/// Whether two values are one, or are made alike of constants.
+/// Whether two values are the same, or equal functions of constants.
 static bool areEqual(Value a, Value b) {
   Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
   return a == b || (x && y &&
@@ -224,8 +224,8 @@ static bool areEqual(Value a, Value b) {
                         OperationEquivalence::IgnoreLocations));
 }
 
-/// Whether a running statistic is used as such, by the same module or, which is
-/// an error of its own, on another stage.
+/// Whether a use of a running statistic belongs to the same module. A use on
+/// another stage counts too, as it has an error of its own.
 static bool isOwnUse(OpOperand &use, BatchNormOp op, unsigned number,
                      bool hasCrossed = false) {
   if (auto boundary = dyn_cast<BoundaryOp>(use.getOwner()))
@@ -238,28 +238,28 @@ static bool isOwnUse(OpOperand &use, BatchNormOp op, unsigned number,
                                     op.getOperands().drop_front(), areEqual));
 }
 
-/// Running statistics are read as such alone: what else a tensor is would be
-/// averaged, too.
+/// Checks that running statistics have no other uses: any other meaning of the
+/// tensor would be averaged, too.
 static LogicalResult verifyStatistics(BatchNormOp op) {
   for (unsigned number : {3, 4})
     for (OpOperand &use : op->getOperand(number).getUses())
       if (!isOwnUse(use, op, number))
-        return op.emitError("keeps running statistics in a tensor that is "
-                            "something else, too; save the model with a "
-                            "tensor of its own for each");
+        return op.emitError("keeps running statistics in a tensor that has "
+                            "other uses, too; save the model with a separate "
+                            "tensor for each");
   return success();
 }
 
-/// The number of groups, or of the elements in one. With more replicas there
-/// are more groups of as many, or as many of more.
+/// The number of groups, or of the elements in one. More replicas mean more
+/// groups of equal size, or equally many larger groups.
 Value Expansion::getCount(Formula &f, int64_t count, bool isOfGroups) {
   bool isOne = isOfGroups != (options.statistics == "local");
   return createBatchCount(f.builder, count, isOne ? 0 : options.replicas);
 }
 
-/// What the sum over groups is multiplied by, for a mean, and, where that is
-/// not 0, for the variance of a distribution of which each group is a sample of
-/// `correctedFrom` elements. Null for 1.
+/// The factor from the sum over groups to the mean. If `correctedFrom` is not
+/// 0, also corrects the variance of a distribution of which each group is a
+/// sample of that many elements. Null for 1.
 Value Expansion::getAverageFactor(Formula &f, int64_t groups,
                                   int64_t correctedFrom) {
   if (options.replicas == 0) {
@@ -293,7 +293,7 @@ LogicalResult Expansion::updateStatistic(Formula &f, Value value,
     mean = f.mul(mean, factor);
   for (StringRef name : {attr::frozen, attr::statistic})
     step.setArgAttr(argument.getArgNumber(), name, f.builder.getUnitAttr());
-  // Uses of one module follow each other.
+  // Several uses of one module update the statistic in sequence.
   Value &current = updated[argument];
   current = AverageOp::create(f.builder, argument.getType(),
                               current ? current : Value(argument), mean,
@@ -311,7 +311,7 @@ LogicalResult Expansion::expand(BatchNormOp op, Groups &groups) {
   int64_t elements =
       op.getX().getType().getNumElements() / (shape.back() * groups.count);
   int64_t replicas = options.statistics == "local" ? 0 : options.replicas;
-  if (elements == std::max<int64_t>(replicas, 1)) // of one replica, if alone
+  if (elements == std::max<int64_t>(replicas, 1)) // of one replica alone
     return op.emitError("batch norm by the statistics of one element of each "
                         "channel, which are the element itself; use a larger "
                         "--batch, or fewer micro-batches");
@@ -323,12 +323,12 @@ LogicalResult Expansion::expand(BatchNormOp op, Groups &groups) {
                             f.builder, getCount(f, elements, false)))
                       : f.scalar(1 / double(elements));
   Value mean = f.mul(f.sum(x, axes), inverse);
-  // The variance changes with the mean by -2 / n times the sum of deviations,
-  // which is 0.
+  // The gradient of the variance by the mean is -2 / n times the sum of
+  // deviations, which is 0.
   Value deviations = f.sub(x, StopGradientOp::create(f.builder, mean));
   Value variance = f.mul(f.sum(f.mul(deviations, deviations), axes), inverse);
   Value y = f.normalize(f.sub(x, mean), variance);
-  // What is kept is the variance of the distribution, not of the sample.
+  // The running variance is that of the distribution, not of the sample.
   if (failed(updateStatistic(f, op.getMean(), mean, 0)) ||
       failed(updateStatistic(f, op.getVariance(), variance, elements)))
     return failure();
@@ -345,8 +345,8 @@ LogicalResult Expansion::run() {
     llvm::for_each(running, expandRunning);
     if (options.statistics == "global")
       return success();
-    return step.emitError("the model has no batch norm that --batchnorm ")
-           << options.statistics << " could be for; leave the option out";
+    return step.emitError("the model has no batch norm for --batchnorm ")
+           << options.statistics << "; leave the option out";
   }
   for (BatchNormOp op : norms)
     if (failed(verifyStatistics(op)))

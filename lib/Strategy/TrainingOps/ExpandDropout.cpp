@@ -1,7 +1,7 @@
 //===- ExpandDropout.cpp - dropout by random numbers ----------------------===//
 //
-// A mask is what random numbers are compared with, so its gradient, its layout
-// and the kernels that it joins follow from ops that exist anyway.
+// A mask is a comparison with random numbers, so existing ops determine its
+// gradient, its layout and its kernels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ static void expand(DropoutOp op) {
                                           op.getStep(), op.getId());
   Value keep =
       CompareOp::create(builder, Comparison::ge, numbers, scalar(probability));
-  // What is repeated is repeated by the selection.
+  // The selection repeats a repeated operand itself.
   Value x = op.getX();
   if (auto repeat = x.getDefiningOp<BroadcastOp>())
     x = repeat.getX();

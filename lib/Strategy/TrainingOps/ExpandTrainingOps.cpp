@@ -1,7 +1,7 @@
-//===- ExpandTrainingOps.cpp - what training alone computes ---------------===//
+//===- ExpandTrainingOps.cpp - expand ops that differ in training ---------===//
 //
 // Batch norm and dropout compute something else in training than in an
-// evaluation. After this pass each is what it means in the one and the other.
+// evaluation. After this pass, separate ops express each meaning.
 //
 //===----------------------------------------------------------------------===//
 

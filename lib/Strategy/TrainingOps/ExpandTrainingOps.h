@@ -1,6 +1,6 @@
 //===- ExpandTrainingOps.h - parts of the pass ------------------*- C++ -*-===//
 //
-// Each works on `@step` and its loss; in this order.
+// Each function works on `@step` and its loss. They run in this order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,11 +11,11 @@
 
 namespace dtc {
 
-/// The predictions, if there are any, become those of an evaluation: of a clone
-/// of what depends on ops that compute something else there.
+/// Makes the predictions, if there are any, those of an evaluation: clones the
+/// ops that depend on an op with another meaning there.
 void cloneForEvaluation(mlir::func::FuncOp step);
 
-/// Whose statistics normalise a batch.
+/// The groups of samples that share statistics.
 struct BatchNormGroups {
   llvm::StringRef statistics; ///< global, micro, local or frozen
   int64_t microbatches;
@@ -23,17 +23,18 @@ struct BatchNormGroups {
   int64_t replicas; ///< as for createBatchCount
 };
 
-/// Batch norms become sums over the batch and elementwise ops, and `@step`
-/// returns the new running statistics.
+/// Replaces batch norms with sums over the batch and elementwise ops. `@step`
+/// returns the new running statistics. Fails with a diagnostic.
 mlir::LogicalResult expandBatchNorms(mlir::func::FuncOp step,
                                      const BatchNormGroups &groups);
 
-/// Dropouts become random numbers and selections. After batches are in groups,
-/// which ops without the batch among their operands do not follow.
+/// Replaces dropouts with random numbers and selections. Must run after batch
+/// norms, because random ops have no operand with the batch and so cannot
+/// follow the groups.
 void expandDropouts(mlir::func::FuncOp step);
 
-/// Random ops of one seed are told apart by their keys instead of their ids, so
-/// that layers that are alike become equal kernels.
+/// Gives random ops of one seed distinct keys instead of ids, so that equal
+/// layers become equal kernels.
 void keyRandomNumbers(mlir::func::FuncOp step);
 
 } // namespace dtc

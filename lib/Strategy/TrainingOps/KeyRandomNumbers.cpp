@@ -1,7 +1,6 @@
-//===- KeyRandomNumbers.cpp - which random op draws is data ---------------===//
+//===- KeyRandomNumbers.cpp - keys of random ops as data ------------------===//
 //
-// Layers that are alike share kernels as long as nothing in the code tells
-// them apart.
+// Equal layers share kernels as long as their code does not differ.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +11,7 @@
 using namespace mlir;
 using namespace dtc;
 
-/// The golden ratio times 2^64: keys of small seeds and ids never meet.
+/// The golden ratio times 2^64: keys of small seeds and ids never collide.
 constexpr uint64_t distance = 0x9E3779B97F4A7C15;
 
 /// Gives the ops of one seed their keys.
