@@ -1,4 +1,4 @@
-//===- Reshapes.h - values in another shape ---------------------*- C++ -*-===//
+//===- Reshapes.h - chains of reshapes --------------------------*- C++ -*-===//
 
 #ifndef DTC_LIB_SCHEDULE_RESHAPES_H
 #define DTC_LIB_SCHEDULE_RESHAPES_H
@@ -7,14 +7,14 @@
 
 namespace dtc {
 
-/// The value that a chain of reshapes begins with.
+/// The value at the start of a chain of reshapes.
 inline mlir::Value skipReshapes(mlir::Value view) {
   while (auto reshape = view.getDefiningOp<ReshapeOp>())
     view = reshape.getX();
   return view;
 }
 
-/// The value itself if it has the type.
+/// Reshapes a value to a type; returns the value if it has the type.
 inline mlir::Value reshapeTo(mlir::OpBuilder &builder, mlir::Value value,
                              mlir::Type type) {
   if (value.getType() == type)

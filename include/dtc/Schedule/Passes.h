@@ -1,6 +1,6 @@
 //===- Passes.h - passes of the schedule phase ------------------*- C++ -*-===//
 //
-// From one SPMD step to one plan for each pipeline stage.
+// Turn one SPMD step into one plan for each pipeline stage.
 //
 //===----------------------------------------------------------------------===//
 

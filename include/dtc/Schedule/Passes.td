@@ -6,12 +6,13 @@
 include "mlir/Pass/PassBase.td"
 
 def PackAttention : Pass<"dtc-pack-attention", "mlir::ModuleOp"> {
-  let summary = "attention takes queries, keys and values in one tensor";
+  let summary = "Fuse queries, keys and values of attention into one operand";
   let description = [{
-    In `@step`, an attention whose operands are the three parts of one tensor,
-    and nothing else's, becomes a `dtc.packed_attention` of that tensor. Its
-    gradient makes one, where the three would be joined. One whose gradient is
-    divided later (`DivideAttentionGradient`) stays.
+    In `@step`, an attention whose operands are the three parts of one tensor
+    becomes a `dtc.packed_attention` of that tensor, if nothing else reads the
+    parts. Its gradient makes one tensor in place of the concatenation of three.
+    An attention whose gradient is divided later (`DivideAttentionGradient`)
+    does not change.
 
     Before:
     ```mlir
@@ -34,18 +35,18 @@ def PackAttention : Pass<"dtc-pack-attention", "mlir::ModuleOp"> {
   }];
   let options = [
     Option<"maxScores", "max-scores", "int64_t", "std::numeric_limits<int64_t>::max()",
-           "bytes of scores of a group of heads that a gradient may keep">,
+           "Bytes of scores of a group of heads that a gradient may keep">,
   ];
 }
 
 def FormEpilogues : Pass<"dtc-form-epilogues", "mlir::ModuleOp"> {
-  let summary = "products compute what follows them element by element";
+  let summary = "Fuse matrix products with the elementwise ops that follow";
   let description = [{
     In `@step`, a matrix product of 16-bit numbers and the ops that follow it
-    become one `dtc.matmul_epilogue`: a bias that no kernel would add, a bias
-    with ReLU or GELU, the gradient of that GELU, and a matrix that is added and
-    lies in memory anyway, such as a residual. GELU is recognised by its values,
-    whatever ops compute it.
+    become one `dtc.matmul_epilogue`. Supported are a bias that no kernel would
+    add, a bias with ReLU or GELU, the gradient of that GELU, and the addition
+    of a matrix that is in memory anyway, such as a residual. The pass
+    recognises GELU by its values, whatever ops compute it.
 
     Before:
     ```mlir
@@ -63,11 +64,11 @@ def FormEpilogues : Pass<"dtc-form-epilogues", "mlir::ModuleOp"> {
 }
 
 def FormBiasGradients : Pass<"dtc-form-bias-gradients", "mlir::ModuleOp"> {
-  let summary = "products sum what they read";
+  let summary = "Fuse gradients of biases with gradients of weights";
   let description = [{
-    In `@step`, the gradient of a weight and the sum of rows that is the gradient
-    of the bias beside it become one `dtc.matmul_bias_grad`, where a product has
-    made the rows and no kernel reads them besides.
+    In `@step`, the gradient of a weight and the sum of rows for the gradient of
+    its bias become one `dtc.matmul_bias_grad`, if a product makes the rows and
+    no kernel also reads them.
 
     Before:
     ```mlir
@@ -83,17 +84,18 @@ def FormBiasGradients : Pass<"dtc-form-bias-gradients", "mlir::ModuleOp"> {
 }
 
 def SplitStages : Pass<"dtc-split-stages", "mlir::ModuleOp"> {
-  let summary = "cut the step into one module per pipeline stage";
+  let summary = "Split the step into one module per pipeline stage";
   let description = [{
-    Cuts `@step` into modules `@stage0`, `@stage1`, ... with the functions
-    `@prologue`, `@forward`, `@backward`, `@weight`, `@update`, as far as a
-    stage needs them (and `@inputs`, `@reduce` for sums of inputs and for values
-    that depend on messages once a step), and declares `@plan`. The mb axis
-    leaves the types of the functions; what is partial on it is accumulated
-    where it is made. What only the result `eval` needs is no part of `@step`: a
-    clone that keeps that result alone is cut into modules `@eval0`, `@eval1`,
-    ... that have `dtc.eval`. With `join-weights`, `@backward` has what `@weight`
-    would.
+    Splits `@step` into modules `@stage0`, `@stage1`, ... and declares `@plan`
+    in each. A module has those of the functions `@prologue`, `@forward`,
+    `@backward`, `@weight`, `@update` that its stage needs, and `@inputs` and
+    `@reduce` for sums of inputs and for values that depend on messages once a
+    step. The mb axis leaves the types of the functions; a value that is partial
+    on mb is accumulated by the function that makes it.
+
+    Ops that only the result `eval` needs leave `@step`. A clone that keeps only
+    that result is split into modules `@eval0`, `@eval1`, ... with `dtc.eval`.
+    With `join-weights`, `@backward` also has the ops of `@weight`.
 
     Before:
     ```mlir
@@ -125,28 +127,28 @@ def SplitStages : Pass<"dtc-split-stages", "mlir::ModuleOp"> {
 }
 
 def Recompute : Pass<"dtc-recompute", "mlir::ModuleOp"> {
-  let summary = "make activations again in the backward pass";
+  let summary = "Recompute activations in the backward pass";
   let description = [{
     Clones ops of `@forward` into `@backward` and `@weight`, each right before
-    its first use there, so that `@forward` need not return their results, which
-    would wait for the backward pass. What `@backward` has made it returns to
-    `@weight`: nothing is made three times. Gradients are the same to the bit.
+    its first use there, so that `@forward` need not return their results and
+    keep them until the backward pass. `@backward` returns recomputed values to
+    `@weight`, so nothing is computed three times. Gradients are bitwise equal.
 
     An activation depends on parameters and on inputs. A cut is an activation
-    that, where it is made, is the only one that later ops read. The first cut
-    after a matrix product ends a unit, if products follow: in a transformer,
-    an attention or an MLP with its addition to the residual stream.
+    that, at its definition, is the only one that later ops read. The first cut
+    after a matrix product ends a unit, if products follow. In a transformer, a
+    unit is an attention or an MLP with its addition to the residual stream.
 
-    * `all`: keeps the cuts between units;
-    * `except-last`: and all that is saved of the last unit of each stage;
-    * `every:N`: keeps every N-th of these cuts;
-    * `selective`: makes again what follows without a product (matrix product
-      or convolution) or communication from what is saved of its unit, or from
-      one value that is smaller than what is saved of it; a parameter that
-      `@backward` and `@weight` gather anyway is there;
-    * a pattern: makes those units again that have a node of such a name.
+    * `all`: keep only the cuts between units;
+    * `except-last`: also keep all saved values of the last unit of each stage;
+    * `every:N`: keep every N-th of these cuts;
+    * `selective`: recompute values that follow from the saved values of their
+      unit, or from one value that is smaller than those, without a product
+      (matrix product or convolution) or communication; parameters that
+      `@backward` and `@weight` gather anyway are available;
+    * a pattern: recompute the units that have a node with a matching name.
 
-    What enters or leaves a stage is kept in any case.
+    Values that enter or leave a stage are always kept.
 
     Before:
     ```mlir
@@ -176,14 +178,15 @@ def Recompute : Pass<"dtc-recompute", "mlir::ModuleOp"> {
 }
 
 def DivideAttention : Pass<"dtc-divide-attention", "mlir::ModuleOp"> {
-  let summary = "attention without a library is products of blocks";
+  let summary = "Divide attention without a library into products of blocks";
   let description = [{
     In the functions of stages, a `divided` attention becomes two products with
-    a softmax between, for as many samples, or as many heads of one sample, or
-    as many queries of one group of heads, at a time as have scores of at most
-    `max-block` bytes, in at most 16 blocks of queries. A causal attention of many
-    queries has four, whose keys end with the last query. Its gradient makes the
-    scores of a block again, and adds what blocks of queries give keys and values.
+    a softmax between, one block of scores at a time. A block covers as many
+    samples, or heads of one sample, or queries of one group of heads, as fit in
+    `max-block` bytes, with at most 16 blocks of queries. A causal attention
+    with many queries has four blocks, whose keys end with their last query. The
+    gradient recomputes the scores of a block, and adds up the gradients of keys
+    and values over blocks of queries.
 
     Before:
     ```mlir
@@ -192,11 +195,11 @@ def DivideAttention : Pass<"dtc-divide-attention", "mlir::ModuleOp"> {
     After, with four heads at a time:
     ```mlir
     %0 = dtc.transpose %q [0, 2, 1, 3] : (tensor<2x16x4x8xf32, #dp>) -> tensor<2x4x16x8xf32, #dp>
-    // %1 of %k and %2 of %v alike
+    // likewise %1 of %k and %2 of %v
     %3 = dtc.reshape %0 : ... -> tensor<1x2x1x1x1x4x16x8xf32, #dp>
     %4 = dtc.slice %3 axis 1 from 0 {view} : ... -> tensor<1x1x1x1x1x4x16x8xf32, #dp>
     %5 = dtc.reshape %4 : ... -> tensor<1x4x16x8xf32, #dp>
-    // %6 of %1 and %7 of %2 alike
+    // likewise %6 of %1 and %7 of %2
     %s = dtc.matmul %5, %6 {transpose_rhs} : ... -> tensor<1x4x16x16xf32, #dp>
     // %p and %l of %s, in one kernel
     %8 = dtc.matmul %p, %7 : ... -> tensor<1x4x16x8xf32, #dp>
@@ -208,22 +211,22 @@ def DivideAttention : Pass<"dtc-divide-attention", "mlir::ModuleOp"> {
   }];
   let options = [
     Option<"maxBlock", "max-block", "int64_t", "64 << 20",
-           "bytes of one block of scores">,
+           "Bytes of one block of scores">,
     Option<"minQueries", "min-queries", "int64_t", "512",
-           "queries of a block, unless there are fewer">,
+           "Minimum number of queries of a block, unless there are fewer">,
   ];
 }
 
 def DivideAttentionGradient : Pass<"dtc-divide-attention-gradient", "mlir::ModuleOp"> {
-  let summary = "long attention's gradient is that of blocks";
+  let summary = "Divide the gradient of long attention into blocks";
   let description = [{
     A library keeps 16 bits for each score of a group of heads in the gradient.
     In the functions of stages, a gradient that would keep more than
     `max-scores` bytes becomes gradients of blocks: a range of queries with a
-    range of keys. A block reads lse and result of its queries,
-    which depend on all keys, so that blocks need nothing of each other. Each
-    gives 16 bits; they are added in f32, in order. A causal attention has no
-    blocks of later keys, and only those on the diagonal are causal.
+    range of keys. A block reads the lse and the result of its queries, which
+    depend on all keys, so blocks do not depend on each other. The 16-bit
+    results of blocks are added in f32, in order. A causal attention has no
+    blocks of later keys, and only blocks on the diagonal are causal.
 
     Before, with 16 queries and keys where 8 fit:
     ```mlir
@@ -232,7 +235,7 @@ def DivideAttentionGradient : Pass<"dtc-divide-attention-gradient", "mlir::Modul
     After:
     ```mlir
     %q0 = dtc.slice %q axis 1 from 0 : ... -> tensor<2x8x4x8xbf16, #dp>
-    // %k0, %v0, %o0, %do0 alike, and %lse0 along axis 2
+    // likewise %k0, %v0, %o0, %do0, and %lse0 along axis 2
     %0:3 = dtc.attention_grad %q0, %k0, %v0, %o0, %lse0, %do0 {causal, scale = 3.5e-1 : f64} : ...
     %1:3 = dtc.attention_grad %q1, %k0, %v0, %o1, %lse1, %do1 {scale = 3.5e-1 : f64} : ...
     %2:3 = dtc.attention_grad %q1, %k1, %v1, %o1, %lse1, %do1 {causal, scale = 3.5e-1 : f64} : ...
@@ -243,17 +246,17 @@ def DivideAttentionGradient : Pass<"dtc-divide-attention-gradient", "mlir::Modul
   }];
   let options = [
     Option<"maxScores", "max-scores", "int64_t", "std::numeric_limits<int64_t>::max()",
-           "bytes of scores of one sample's group of heads that a gradient may keep">,
+           "Bytes of scores of one sample's group of heads that a gradient may keep">,
   ];
 }
 
 def ScheduleMicrobatches : Pass<"dtc-schedule-microbatches", "mlir::ModuleOp"> {
-  let summary = "write the plan of each stage in the order of a schedule";
+  let summary = "Write the plan of each stage in the order of a schedule";
   let description = [{
     Gives `@plan` a body: zeroed accumulators, receives, one `dtc.run` for each
-    entry of the pipeline schedule (`dtc.schedule`), sends with their waits, the
-    update. With several rounds, the schedule is that of a round and runs so
-    many times: `dtc.rounds`. The plan of an evaluation has the forward entries alone.
+    entry of the pipeline schedule (`dtc.schedule`), sends with their waits, and
+    the update. With several rounds, the plan repeats the schedule of one round
+    `dtc.rounds` times. The plan of an evaluation has only the forward entries.
 
     Before: `func.func private @plan(...) -> (...)`
 
@@ -270,21 +273,23 @@ def ScheduleMicrobatches : Pass<"dtc-schedule-microbatches", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::func::FuncDialect"];
   let options = [
     Option<"schedule", "schedule", "std::string", "ScheduleOptions().schedule",
-           "pipeline schedule, as --schedule of dtc">,
+           "Pipeline schedule, as --schedule of dtc">,
     Option<"rounds", "rounds", "int64_t", "ScheduleOptions().accumulate",
-           "how many times it runs, each on its part of the micro-batches">,
+           "Number of rounds, each on its part of the micro-batches">,
   ];
 }
 
 def PrepareUpdate : Pass<"dtc-prepare-update", "mlir::ModuleOp"> {
-  let summary = "give the update reduced gradients, and parameters as they are gathered";
+  let summary = "Reduce gradients before the update and shard parameters in it";
   let description = [{
-    Three steps on what `@update` takes, now that plans have their order.
+    Changes the operands of `@update` in three steps, after plans have their
+    order.
 
-    The update takes a parameter that `@prologue` has gathered as a whole, and
-    cuts the rank's shard out of it. So nobody reads the shard after the gather
-    until its new value takes its place (`PlanMemory`). With `offload=parameters`
-    the update overwrites the shard, which takes no memory of the device.
+    First, the update takes each parameter that `@prologue` has gathered, and
+    slices the rank's shard out of it. So the shard has no reader between the
+    gather and its new value, which reuses its memory (`PlanMemory`). With
+    `offload=parameters` this step is omitted: the update overwrites the shard,
+    which is in host memory.
 
     ```mlir
     // @update: %q = dtc.sgd %p, %g, %lr {...} : ...
@@ -298,11 +303,12 @@ def PrepareUpdate : Pass<"dtc-prepare-update", "mlir::ModuleOp"> {
     %q = dtc.run @update(%a, %g, %lr) : ...
     ```
 
-    The last run of `@weight` becomes one of a clone, `@weight.last`, which
-    reduces what the update reduced of its results, right after the last
-    micro-batch has been added, in the order in which gradients are complete.
-    What is computed of them for the reduction alone (a bucket of ZeRO) moves
-    along. Reductions over stages stay, and so do those of what crosses stages.
+    Second, the last run of `@weight` becomes a run of a clone, `@weight.last`.
+    The clone takes the reductions of its results from the update and runs them
+    right after the last micro-batch has been added, in the order in which
+    gradients are complete. Ops that only the reduction needs (a bucket of ZeRO)
+    move along. Reductions over stages, and of values that cross stages, do not
+    move.
 
     ```mlir
     %w:2 = dtc.run @weight(%x, %a, %b) microbatch 3 : ...
@@ -312,9 +318,9 @@ def PrepareUpdate : Pass<"dtc-prepare-update", "mlir::ModuleOp"> {
     %u = dtc.run @update(%p, %w#0, %w#1) : ...
     ```
 
-    All-reduces with the same axes, reduction and element type become one variadic
-    all-reduce, in order, up to `bucket-mb`; the first of a last run up to 1 MiB,
-    so that communication begins early.
+    Third, all-reduces with the same axes, reduction and element type become one
+    variadic all-reduce, in order, up to `bucket-mb`. The first bucket of a last
+    run is at most 1 MiB, so that communication begins early.
 
     ```mlir
     %g0 = dtc.all_reduce sum %a over ["dp"] : ...
@@ -325,21 +331,23 @@ def PrepareUpdate : Pass<"dtc-prepare-update", "mlir::ModuleOp"> {
   }];
   let options = [
     Option<"bucketMb", "bucket-mb", "int64_t", "ScheduleOptions().bucketMb",
-           "size up to which a bucket is filled, in MiB">,
+           "Maximum size of a bucket in MiB">,
     Option<"offload", "offload", "std::string", "ScheduleOptions().offload",
-           "what lies in the host's memory: none, state, parameters">,
+           "Data in host memory: none, state, parameters">,
   ];
 }
 
 def OverlapCommunication : Pass<"dtc-overlap-communication", "mlir::ModuleOp"> {
-  let summary = "compute while ranks exchange";
+  let summary = "Overlap communication with computation";
   let description = [{
-    Decides what communication starts early, and where it is awaited. After
-    kernels are formed: from here on ops keep their order. In this order:
+    Decides which transfers start early, and where their waits are. Runs after
+    kernels are formed, because ops keep their order from here on. The steps
+    are:
 
-    What `@prologue` gathers and only returns starts there, at its end, in the
-    order in which it is needed, as long as the runtime has slots for it. If a forward pass needs it first, that run becomes one of a
-    clone, `@forward.first`, which waits where it is read; else the plan waits.
+    A gather that `@prologue` only returns starts there, at the end, in the
+    order of use, as long as the runtime has slots. If a forward pass is the
+    first to read it, that run becomes a run of a clone, `@forward.first`, which
+    waits before the reader. Otherwise the plan waits.
 
     ```mlir
     // @prologue: %a = dtc.all_gather %p over ["dp"] dim 1 : ...
@@ -353,8 +361,8 @@ def OverlapCommunication : Pass<"dtc-overlap-communication", "mlir::ModuleOp"> {
     %i = dtc.run @forward(%x1, %g#0, %g#1) microbatch 1 : ...
     ```
 
-    What a last run reduces and only returns starts there; before the first op of
-    the plan that needs it there is a `dtc.wait`.
+    A reduction that a last run only returns starts there. The plan waits for it
+    before the first op that needs it.
 
     ```mlir
     // @weight.last: %g = dtc.all_reduce sum %a over ["dp"] : ...
@@ -367,11 +375,11 @@ def OverlapCommunication : Pass<"dtc-overlap-communication", "mlir::ModuleOp"> {
     %u = dtc.run @update(%p, %w#0, %w#1) : ...
     ```
 
-    Other collectives within a function of the step: their readers move down as
-    long as nobody needs what they write, and one is in flight at a time. Each
-    gather of a parameter after the first starts right before the first use of
-    the gather before it, and a `dtc.wait` right before its own first use ends
-    it: one is in flight, and two are in memory.
+    For all other collectives within a function of the step, readers move down
+    past ops that do not need their results, with one collective in flight at a
+    time. Each gather of a parameter after the first starts right before the
+    first use of the previous gather, and a `dtc.wait` ends it right before its
+    own first use. So one gather is in flight, and two parameters are in memory.
 
     ```mlir
     %a = dtc.all_gather %p over ["dp"] dim 1 : ...
@@ -385,31 +393,31 @@ def OverlapCommunication : Pass<"dtc-overlap-communication", "mlir::ModuleOp"> {
     dtc.wait %b : ...
     %y = dtc.matmul %h, %b : ...
     ```
-    Invariant: what is in flight when a function ends lies in its caller's memory.
+    Invariant: buffers in flight at the end of a function are in its caller's
+    memory.
   }];
 }
 
 def FormKernels : Pass<"dtc-form-kernels", "mlir::ModuleOp"> {
-  let summary = "group the tensor ops of stage functions into kernels";
+  let summary = "Group the tensor ops of stage functions into kernels";
   let description = [{
-    In modules with `dtc.stage`, ops with a KernelOpInterface whose loops have
-    the same rows and that share values become functions in the module
-    `@kernels`, on local shapes, without layouts. A kernel ends with reductions
-    over rows; an op joins a kernel only if nothing outside has to run between
-    them. Constants are cloned into the kernels that use them. Kernels with the
-    same ops, types and attributes are one.
+    In modules with `dtc.stage`, ops with a KernelOpInterface that share values
+    and whose loops have the same rows become functions in the module
+    `@kernels`, on local shapes, without layouts. Reductions over rows end a
+    kernel. An op joins a kernel only if no other op has to run between them.
+    Constants are cloned into the kernels that use them. Kernels with the same
+    ops, types and attributes are merged.
 
-    A sum `dtc.accumulate` of a matrix product that nothing else needs stays:
-    the product accumulates itself. So do poolings, which a library computes,
-    unless `poolings` is set: then each is a kernel.
+    A `dtc.accumulate` that is the only reader of a matrix product does not
+    become a kernel: the product accumulates itself. Poolings stay ops, which a
+    library computes, unless `poolings` is set: then each is a kernel.
 
-    A second result of `dtc.matmul_epilogue` that nothing reads is left out.
-    Equal views of a value become one, which a kernel reads once. Slices and
-    splits that would be kernels by themselves become views where what they are
-    cut from is in one piece and stays as it is.
+    An unused second result of `dtc.matmul_epilogue` is removed. Equal views of
+    a value become one, which a kernel reads once. A slice or split that would
+    be a kernel by itself becomes a view if its parts are contiguous and its
+    operand is not overwritten.
 
-    With `join`, kernels that stand side by side and need nothing of each other
-    are one.
+    With `join`, adjacent independent kernels become one.
 
     Before:
     ```mlir
@@ -426,9 +434,9 @@ def FormKernels : Pass<"dtc-form-kernels", "mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"joins", "join", "bool", "false", "kernels side by side are one">,
+    Option<"joins", "join", "bool", "false", "Merge adjacent independent kernels">,
     Option<"poolings", "poolings", "bool", "false",
-           "make kernels of poolings: the target has no library for them">,
+           "Make kernels of poolings: the target has no library for them">,
   ];
   let dependentDialects = ["mlir::func::FuncDialect"];
 }

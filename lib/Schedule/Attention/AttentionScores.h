@@ -7,7 +7,7 @@
 
 namespace dtc {
 
-/// Bytes of `scoreBytesOf` on local shapes.
+/// Bytes of a rank's scores, as `scoreBytesOf` counts them on local shapes.
 int64_t getScoreBytes(const AttentionSizes &sizes);
 
 } // namespace dtc

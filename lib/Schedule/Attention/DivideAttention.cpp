@@ -1,8 +1,9 @@
 //===- DivideAttention.cpp - attention as products of blocks --------------===//
 //
-// For attention that no library computes: the scores of some samples, heads or
-// queries at a time, made again by the gradient, instead of all of them, kept.
-// Queries of a causal attention meet no keys that come after all of them.
+// For attention that no library computes: computes the scores of some samples,
+// heads or queries at a time, and the gradient recomputes them instead of
+// keeping all of them. A block of queries of a causal attention reads no keys
+// after its last query.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +24,7 @@ using namespace dtc;
 
 namespace {
 
-/// A dimension, of which each of `ranks` has `count` blocks of `size`.
+/// A dimension of which each of `ranks` ranks has `count` blocks of `size`.
 struct Blocks {
   int64_t ranks = 1, count = 1, size = 1;
 
@@ -36,9 +37,9 @@ struct Blocks {
   }
 };
 
-/// An attention or its gradient, for some queries at a time, as matrices
-/// [samples, groups, rows, width], where rows are keys, or the queries of all
-/// heads of a group.
+/// An attention or its gradient for a block of queries at a time, as matrices
+/// [samples, groups, rows, width]. Rows are keys, or the queries of all heads
+/// of a group.
 template <typename OpTy> class Division {
 public:
   Division(OpTy op, int64_t maxBytes, int64_t minQueries);
@@ -55,7 +56,7 @@ private:
   Value getBlock(Value x, int64_t i, int64_t j, int64_t headsOfGroup = 1);
   Value join(ArrayRef<Value> blocks);
 
-  /// What a block of scores gives, for each head.
+  /// The probabilities and the lse of a block of scores, by head.
   struct Rows {
     Value p, lse;
   };
@@ -65,7 +66,8 @@ private:
                 Type type);
   Value ofHeads(Value x) { return regroup(x, repeats, 1); }
   Value ofGroups(Value x) { return regroup(x, 1, repeats); }
-  /// `more` times as many matrices of fewer rows, or `fewer` times fewer.
+  /// Splits matrices into `more` times as many with fewer rows, or joins
+  /// `fewer` of them into one.
   Value regroup(Value x, int64_t more, int64_t fewer) {
     ArrayRef<int64_t> s = shapeOf(x);
     return b.reshape(x, {s[0], s[1] * more / fewer, s[2] / more * fewer, s[3]});
@@ -73,15 +75,15 @@ private:
 
   OpTy op;
   LayoutBuilder b;
-  Type element, wide; ///< of operands, and of what is summed
-  int64_t repeats;    ///< heads of a group
+  Type element, wide; ///< types of operands and of sums
+  int64_t repeats;    ///< number of heads of a group
   int64_t queriesAtOnce;
   Blocks samples, groups;
-  // Of some queries, of which this is the first.
+  // Operands for a block of queries, from this query on.
   int64_t firstQuery = 0;
   Value queries, keys, values, dresult; ///< as matrices
   Value mask;                           ///< or null
-  /// Of all queries, by heads.
+  /// Operands for all queries, by heads.
   struct {
     Value queries, keys, values, dresult;
   } all;
@@ -112,10 +114,11 @@ void Division<OpTy>::chooseBlocks(int64_t maxBytes, int64_t minQueries) {
   queriesAtOnce = shapeOf(op.getQueries())[1];
   int64_t rows = local.queries;
   if (rows == queriesAtOnce) { // not shared by ranks
-    // Four blocks have 5/8 of a causal attention's scores, of which 1/2 counts.
+    // Four blocks compute 5/8 of a causal attention's scores, of which 1/2
+    // counts.
     if (op.getCausal() && rows >= 4 * minQueries)
       queriesAtOnce = llvm::divideCeil(rows, 4);
-    // As many as fit of one group, in at most 16 blocks, of one size.
+    // As many queries of one group as fit, in at most 16 blocks of equal size.
     int64_t most = std::max({countFitting(bytesOfQuery * repeats), minQueries,
                              static_cast<int64_t>(llvm::divideCeil(rows, 16))});
     if (queriesAtOnce > most)
@@ -126,20 +129,20 @@ void Division<OpTy>::chooseBlocks(int64_t maxBytes, int64_t minQueries) {
   ArrayRef<int64_t> keys = shapeOf(op.getKeys());
   samples = Blocks::divide(keys[0], local.batch,
                            heads / std::max<int64_t>(local.heads, 1));
-  // Part of a sample, only if that is what a block is.
+  // Divide groups only if a block holds less than a sample.
   groups = Blocks::divide(keys[2], local.groups,
                           heads < local.heads ? heads / repeats : local.groups);
 }
 
-/// A block of matrices, of which each group has so many: one of
-/// [ranks, blocks, samples, ranks, blocks, groups, rows, width].
+/// Returns block (i, j) of matrices, of which each group has `headsOfGroup`, by
+/// way of [ranks, blocks, samples, ranks, blocks, groups, rows, width].
 template <typename OpTy>
 Value Division<OpTy>::getBlock(Value x, int64_t i, int64_t j,
                                int64_t headsOfGroup) {
   if (samples.count * groups.count == 1)
     return x;
   ArrayRef<int64_t> s = shapeOf(x);
-  // A mask's dimensions of size 1 are all blocks'.
+  // A mask's dimensions of size 1 belong to all blocks.
   Blocks n = s[0] == 1 ? Blocks() : samples;
   Blocks g = s[1] == 1 ? Blocks() : groups;
   if (s[1] != 1)
@@ -153,7 +156,7 @@ Value Division<OpTy>::getBlock(Value x, int64_t i, int64_t j,
   return b.reshape(y, {n.ranks * n.size, g.ranks * g.size, s[2], s[3]});
 }
 
-/// The opposite of `getBlock`, of the blocks in order.
+/// The inverse of `getBlock`: joins the blocks in order.
 template <typename OpTy> Value Division<OpTy>::join(ArrayRef<Value> blocks) {
   if (blocks.size() == 1)
     return blocks.front();
@@ -173,7 +176,7 @@ template <typename OpTy> Value Division<OpTy>::join(ArrayRef<Value> blocks) {
 }
 
 //===----------------------------------------------------------------------===//
-// What a block computes
+// Computation of a block
 //===----------------------------------------------------------------------===//
 
 template <typename OpTy>
@@ -211,7 +214,7 @@ typename Division<OpTy>::Rows Division<OpTy>::computeRows(int64_t i,
   Value sum = b.reduce<ReduceSumOp>(e);
   Value lse = b.create<AddOp>(largest, b.create<LogOp>(sum));
   if (mask) {
-    // All of such a row's e are 0.
+    // All exponentials of such a row are 0.
     sum = b.create<SelectOp>(hasKey, sum, b.number(1, wide));
     lse = b.create<SelectOp>(hasKey, lse, b.number(infinity, wide));
   }
@@ -226,7 +229,7 @@ SmallVector<Value> Division<AttentionOp>::computeBlock(int64_t i, int64_t j) {
   return {product(p, v, false, false, element), ofGroups(rows.lse)};
 }
 
-/// With the numbers that the op's docs define.
+/// Uses the names of the op's documentation.
 template <>
 SmallVector<Value> Division<AttentionGradOp>::computeBlock(int64_t i,
                                                            int64_t j) {
@@ -239,14 +242,14 @@ SmallVector<Value> Division<AttentionGradOp>::computeBlock(int64_t i,
   ds = b.create<MulOp>(ds, getScale());
   ds = ofGroups(b.cast(ds, element));
   p = ofGroups(b.cast(p, element));
-  // What other queries add to is rounded at last.
+  // Round sums over blocks of queries only at the end.
   bool isSum = queriesAtOnce < shapeOf(op.getQueries())[1];
   return {product(ds, k, false, false, element),
           product(ds, q, true, false, isSum ? wide : element),
           product(p, dy, true, false, isSum ? wide : element)};
 }
 
-/// What the op gives for a range of its queries, by heads.
+/// Returns the results for a range of queries, by heads.
 template <typename OpTy>
 SmallVector<Value> Division<OpTy>::computeQueries(int64_t first,
                                                   int64_t count) {

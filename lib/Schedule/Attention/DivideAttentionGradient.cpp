@@ -1,9 +1,9 @@
-//===- DivideAttentionGradient.cpp - long attention on a library ----------===//
+//===- DivideAttentionGradient.cpp - gradients of long attention ----------===//
 //
-// A library whose gradient of attention is deterministic keeps a number of 16
-// bits for each score of a head. Where those of a group of heads exceed its
-// workspace, the gradient is that of blocks of queries and keys: since the
-// forward pass has stored each query's lse, a block needs no other block.
+// A library with a deterministic gradient of attention keeps 16 bits for each
+// score of a head. If those of a group of heads exceed its workspace, the pass
+// computes gradients of blocks of queries and keys. The forward pass has stored
+// the lse of each query, so blocks do not depend on each other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -66,7 +66,7 @@ private:
   LayoutBuilder b;
   Type element;
   SmallVector<Tokens> queryBlocks, keyBlocks;
-  int64_t smallestBytes = 0; ///< of a block that was tried
+  int64_t smallestBytes = 0; ///< bytes of the smallest block that was tried
   llvm::DenseMap<std::pair<Value, std::pair<int64_t, int64_t>>, Value> slices;
 };
 
@@ -80,9 +80,10 @@ static SmallVector<Tokens> divide(int64_t size, int64_t count) {
   return ranges;
 }
 
-/// The largest blocks whose scores fit, the longer of both divided first. Those
-/// of a causal attention have as many queries as keys: where these hide all
-/// keys, they are left out. False if none fit, of which `smallestBytes` tells.
+/// Chooses the largest blocks whose scores fit; divides the longer of both
+/// dimensions first. Blocks of a causal attention have as many queries as keys,
+/// and blocks whose keys are all hidden are omitted. Returns false if none fit;
+/// `smallestBytes` is then the smallest size tried.
 bool GradientDivision::chooseBlocks(int64_t maxBytes) {
   int64_t queries = shapeOf(op.getQueries())[tokenDim];
   int64_t keys = shapeOf(op.getKeys())[tokenDim];
@@ -117,7 +118,7 @@ Value GradientDivision::sliceMask(Tokens queries, Tokens keys) {
 AttentionGradOp GradientDivision::createBlock(Tokens queries, Tokens keys) {
   auto ofQueries = [&](Value x) { return slice(x, tokenDim, queries); };
   auto ofKeys = [&](Value x) { return slice(x, tokenDim, keys); };
-  // Blocks of both begin at the same numbers, so that others see all keys.
+  // A block on the diagonal is causal; queries of the others see all keys.
   bool isCausal = op.getCausal() && keys.first == queries.first;
   return b.createOp<AttentionGradOp>(
       ofQueries(op.getQueries()), ofKeys(op.getKeys()), ofKeys(op.getValues()),

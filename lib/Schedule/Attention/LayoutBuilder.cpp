@@ -1,4 +1,4 @@
-//===- LayoutBuilder.cpp - ops whose layouts follow -----------------------===//
+//===- LayoutBuilder.cpp - build ops with inferred layouts ----------------===//
 
 #include "LayoutBuilder.h"
 

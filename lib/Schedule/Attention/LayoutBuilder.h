@@ -1,7 +1,7 @@
-//===- LayoutBuilder.h - ops whose layouts follow ---------------*- C++ -*-===//
+//===- LayoutBuilder.h - build ops with inferred layouts --------*- C++ -*-===//
 //
-// For passes that replace an op by several after layouts are chosen: each new
-// op's results lie as its sharding rule makes them of the operands.
+// For passes that replace an op with several after layouts are chosen. The
+// sharding rule of each new op infers the layouts of its results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,7 +43,7 @@ public:
   mlir::Value transpose(mlir::Value x) {
     return create<TransposeOp>(x, llvm::ArrayRef<int64_t>{0, 2, 1, 3});
   }
-  /// A copy of a range of a dimension, unless that is all of it.
+  /// A copy of a range of a dimension; the value itself if that is all of it.
   mlir::Value slice(mlir::Value x, int64_t axis, int64_t start, int64_t size) {
     auto shape = llvm::to_vector(shapeOf(x));
     if (shape[axis] == size)
@@ -51,7 +51,7 @@ public:
     shape[axis] = size;
     return create<SliceOp>(getPlain(x, shape), x, axis, start, /*view=*/false);
   }
-  /// One index of a dimension, where it lies.
+  /// A view of one index of a dimension.
   mlir::Value view(mlir::Value x, int64_t axis, int64_t index) {
     auto shape = llvm::to_vector(shapeOf(x));
     shape[axis] = 1;
@@ -66,7 +66,7 @@ public:
       shape[axis] += shapeOf(part)[axis];
     return create<ConcatOp>(getPlain(parts.front(), shape), parts, axis);
   }
-  /// The sum of parts, each of which is the beginning of a dimension.
+  /// The sum of parts. Each part covers the beginning of a dimension of `size`.
   mlir::Value sum(llvm::ArrayRef<mlir::Value> parts, int64_t axis,
                   int64_t size) {
     mlir::Value all;
@@ -80,7 +80,7 @@ public:
     }
     return all;
   }
-  /// Over rows of the last dimension.
+  /// Reduces the last dimension.
   template <typename OpTy> mlir::Value reduce(mlir::Value x) {
     int64_t rank = shapeOf(x).size();
     return create<OpTy>(x, llvm::ArrayRef<int64_t>{rank - 1});
@@ -93,7 +93,7 @@ public:
         mlir::DenseElementsAttr::get(mlir::RankedTensorType::get({}, element),
                                      b.getFloatAttr(element, value)));
   }
-  /// Repeats a constant as x lies.
+  /// Repeats a constant in the layout of `x`.
   mlir::Value broadcast(mlir::Value constant, mlir::Value x) {
     auto op =
         BroadcastOp::create(b, loc, getPlain(constant, shapeOf(x)), constant);
@@ -110,7 +110,7 @@ public:
         mlir::DenseElementsAttr::get(type, llvm::ArrayRef(numbers)));
   }
 
-  /// Why some op has no layout; empty if all have.
+  /// The reason why an op has no layout; empty if all have one.
   llvm::StringRef getError() const { return error; }
 
 private:
@@ -120,7 +120,7 @@ private:
     return mlir::RankedTensorType::get(
         shape, element ? element : getElementTypeOrSelf(like));
   }
-  /// A repetition lies as `repeated` does.
+  /// A repetition takes the layout `repeated`.
   void setLayouts(mlir::Operation *op, LayoutAttr repeated = {});
 
   mlir::OpBuilder b;

@@ -1,8 +1,8 @@
-//===- PackAttention.cpp - attention reads a projection as it lies --------===//
+//===- PackAttention.cpp - attention on one packed tensor -----------------===//
 //
-// Where queries, keys and values are the three parts of one tensor, attention
-// takes that tensor, and its gradient makes one. Nothing is taken apart, and
-// nothing is put together again.
+// If queries, keys and values are the three parts of one tensor, attention
+// reads that tensor directly, and its gradient makes one tensor. This saves the
+// split and the concatenation.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,12 +20,13 @@ namespace dtc {
 using namespace mlir;
 using namespace dtc;
 
-/// Of queries, keys and values.
+/// The dimension of heads in queries, keys and values.
 static constexpr int64_t headsDim = 2;
 
 namespace {
 
-/// How three parts lie in one tensor: before the heads, or in each head.
+/// The order of the three parts in one tensor: before the heads, or in each
+/// head.
 struct Packing {
   RankedTensorType type; ///< of rank 5
   bool isByHead;
@@ -35,9 +36,9 @@ struct Packing {
   }
 };
 
-/// What attention reads and what its gradient replaces.
+/// The operand of packed attention, and the value that its gradient replaces.
 struct Packed {
-  Value source; ///< of which queries, keys and values are the parts
+  Value source; ///< the tensor of queries, keys and values
   Packing packing;
   SmallVector<std::pair<AttentionGradOp, ConcatOp>> gradients;
 };
@@ -48,14 +49,14 @@ static int64_t countElements(ArrayRef<int64_t> shape) {
   return ShapedType::getNumElements(shape);
 }
 
-/// How parts of type `part`, [batch, tokens, heads, width], lie in a tensor
-/// that is cut into three along `axis`: as many rows as are before the axis
-/// have one of each part.
+/// The order of parts of type `part`, [batch, tokens, heads, width], in a
+/// tensor that is cut into three along `axis`. The dimensions before the axis
+/// are repeated for each part.
 static std::optional<Packing>
 findPacking(RankedTensorType part, RankedTensorType whole, int64_t axis) {
   int64_t outer = countElements(whole.getShape().take_front(axis));
   ArrayRef<int64_t> shape = part.getShape();
-  int64_t at; // where a dimension of size 3 comes between those of a part
+  int64_t at; // position of the dimension of size 3 among those of a part
   if (outer == countElements(shape.take_front(headsDim)))
     at = headsDim;
   else if (outer == countElements(shape.take_front(headsDim + 1)))
@@ -76,7 +77,7 @@ findPacking(RankedTensorType part, RankedTensorType whole, int64_t axis) {
                  at == headsDim + 1};
 }
 
-/// The split that has queries, keys and values as its parts.
+/// The split whose parts are the queries, keys and values.
 static SplitOp findSplit(AttentionOp op) {
   Value operands[] = {op.getQueries(), op.getKeys(), op.getValues()};
   auto split = skipReshapes(operands[0]).getDefiningOp<SplitOp>();
@@ -89,7 +90,7 @@ static SplitOp findSplit(AttentionOp op) {
   return split;
 }
 
-/// The concatenation of the three gradients, if that is all that reads them.
+/// The concatenation of the three gradients, if it is their only reader.
 static ConcatOp findConcat(AttentionGradOp op) {
   SmallVector<Value, 3> parts;
   for (Value gradient : op->getResults()) {
@@ -104,8 +105,8 @@ static ConcatOp findConcat(AttentionGradOp op) {
   return concat && llvm::equal(concat.getParts(), parts) ? concat : ConcatOp();
 }
 
-/// Nothing if an attention is not of parts of one tensor, or if something else
-/// needs them apart, such as a gradient of blocks.
+/// None if the operands are not the parts of one tensor, or if another op needs
+/// them separately, such as a gradient of blocks.
 static std::optional<Packed> findPacked(AttentionOp op, int64_t maxScores) {
   bool isApart = op.getMask() || op.getDivided() ||
                  getScoreBytes(op.getSizes()) > maxScores;

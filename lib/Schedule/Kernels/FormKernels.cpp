@@ -1,7 +1,7 @@
-//===- FormKernels.cpp - groups of ops become kernels ---------------------===//
+//===- FormKernels.cpp - turn groups of ops into kernels ------------------===//
 //
-// Moves groups of tensor ops into functions of the module @kernels. Which ops
-// form a group is decided by KernelGroups.cpp.
+// Moves groups of tensor ops into functions of the module @kernels.
+// KernelGroups.cpp decides the groups.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,12 +27,12 @@ using namespace dtc;
 
 namespace {
 
-/// The module of kernels, in which equal ones are one.
+/// The module of kernels, which merges equal ones.
 class KernelLibrary {
 public:
   explicit KernelLibrary(ModuleOp root) : root(root) {}
 
-  /// The kernel equal to this one, or this one under a name of its own.
+  /// Returns the equal kernel of the module, or adds this one under a new name.
   SymbolRefAttr add(func::FuncOp kernel);
 
 private:
@@ -57,7 +57,7 @@ SymbolRefAttr KernelLibrary::add(func::FuncOp kernel) {
     module = ModuleOp::create(b, root.getLoc(), kernelsName);
     symbols.emplace(module);
   }
-  // Equal kernels have equal names before one is made unique.
+  // Equal kernels have equal names before names are made unique.
   SmallVector<func::FuncOp> &same = byName[kernel.getName().str()];
   auto reference = [&](func::FuncOp function) {
     return SymbolRefAttr::get(StringAttr::get(context, kernelsName),
@@ -73,8 +73,9 @@ SymbolRefAttr KernelLibrary::add(func::FuncOp kernel) {
   return reference(kernel);
 }
 
-/// The first few ops, each once in a row: `kernel_add_tanh_mul`. The prefix
-/// keeps a kernel apart from the library function that it calls, such as `erf`.
+/// Names a kernel after its first ops without repetitions:
+/// `kernel_add_tanh_mul`. The prefix distinguishes a kernel from the library
+/// function that it calls, such as `erf`.
 static std::string getName(ArrayRef<Operation *> ops) {
   constexpr unsigned most = 4;
   SmallVector<StringRef> names;
@@ -86,8 +87,8 @@ static std::string getName(ArrayRef<Operation *> ops) {
   return "kernel_" + llvm::join(names, "_");
 }
 
-/// A function of the group on local shapes. `inputs` and `outputs` are the
-/// values that cross its border.
+/// Creates a function of the group on local shapes. `inputs` and `outputs` are
+/// the values that enter and leave the group.
 static func::FuncOp createKernel(ArrayRef<Operation *> ops, ValueRange inputs,
                                  ValueRange outputs) {
   Location loc = FusedLoc::get(
@@ -123,7 +124,7 @@ static func::FuncOp createKernel(ArrayRef<Operation *> ops, ValueRange inputs,
                            return mapping.lookup(value);
                          }));
 
-  // What an op overwrites, the kernel overwrites.
+  // The kernel overwrites each argument that one of its ops overwrites.
   for (Operation *op : ops)
     if (auto alias = dyn_cast<AliasInterface>(op))
       for (OpResult result : op->getResults())
@@ -138,7 +139,7 @@ static func::FuncOp createKernel(ArrayRef<Operation *> ops, ValueRange inputs,
   return kernel;
 }
 
-/// Replaces a group by the launch of a kernel, at the builder's position.
+/// Replaces a group with the launch of a kernel, at the builder's position.
 static void outline(OpBuilder &b, ArrayRef<Operation *> ops,
                     KernelLibrary &library) {
   llvm::SmallSetVector<Value, 8> inputs;
@@ -170,7 +171,7 @@ static void outline(OpBuilder &b, ArrayRef<Operation *> ops,
     op->erase();
 }
 
-/// Kernels have a window's taps one after the other in their code.
+/// Checks the size of windows: kernels unroll all taps of a window.
 static LogicalResult verifyPoolings(func::FuncOp function) {
   static constexpr int64_t mostTaps = 256;
   auto verify = [](auto op) -> WalkResult {
@@ -193,8 +194,8 @@ static LogicalResult verifyPoolings(func::FuncOp function) {
   return failure(isTooLarge);
 }
 
-/// Neither evaluations nor forward passes whose activations are made again need
-/// what only a gradient reads.
+/// Removes results that only a gradient would read. Evaluations do not need
+/// them, nor do forward passes whose activations are recomputed.
 static void dropUnusedSums(Block &block) {
   for (auto op : llvm::make_early_inc_range(block.getOps<MatMulEpilogueOp>())) {
     if (!op.getSum() || !op.getSum().use_empty())
@@ -209,7 +210,8 @@ static void dropUnusedSums(Block &block) {
   }
 }
 
-/// What a gradient and a recomputation view alike, a kernel reads once.
+/// Merges equal views of a gradient and a recomputation, so that a kernel reads
+/// the value once.
 static void joinViews(Block &block) {
   llvm::DenseMap<std::pair<Value, Type>, Value> known;
   for (auto op : llvm::make_early_inc_range(block.getOps<ReshapeOp>())) {
@@ -238,7 +240,7 @@ static void formKernels(func::FuncOp function, bool joins, bool poolings,
     else
       unit.ops.front()->moveBefore(block.getTerminator());
   }
-  // Constants that only kernels used.
+  // Erase constants that only kernels used.
   for (auto constant : llvm::make_early_inc_range(block.getOps<ConstantOp>()))
     if (constant->use_empty())
       constant.erase();

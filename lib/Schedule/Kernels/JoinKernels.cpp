@@ -1,7 +1,7 @@
-//===- JoinKernels.cpp - kernels side by side become one ------------------===//
+//===- JoinKernels.cpp - merge adjacent kernels ---------------------------===//
 //
-// For targets whose launches are dear: the casts of all parameters, or the
-// updates of a bucket, are one kernel.
+// For targets with expensive launches: the casts of all parameters, or the
+// updates of a bucket, become one kernel.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +16,8 @@ using namespace dtc;
 
 namespace {
 
-/// Kernels with nothing but views and constants between them, in levels: a
-/// kernel comes after the kernels that it needs something of.
+/// Kernels with only views and constants between them, in levels: the level of
+/// a kernel is above those of the kernels that it depends on.
 class Run {
 public:
   explicit Run(const AliasClasses &classes) : classes(classes) {}
@@ -35,8 +35,8 @@ private:
   }
 
   const AliasClasses &classes;
-  /// The level after which a value is there; by buffer, the last that reads or
-  /// overwrites it.
+  /// The level after which a value is available; by buffer, the last level that
+  /// reads or overwrites it.
   llvm::DenseMap<Value, Level> made, read, overwritten;
   std::map<Level, SmallVector<KernelUnit>> kernels, others;
 };

@@ -1,8 +1,8 @@
-//===- KernelGroups.cpp - which ops of a block form kernels ---------------===//
+//===- KernelGroups.cpp - group the ops of a block into kernels -----------===//
 //
 // Greedy, in program order: an op joins the kernels that it shares values with,
-// the latest first, if rows agree and no way leads from one to the other
-// through something outside.
+// the latest first, if rows agree and no path leads from one to the other
+// through another unit.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,16 +36,17 @@ static bool isScalar(Value value) {
 
 namespace {
 
-/// Ops of a kernel at most. Kernels of a layer have some dozens; longer ones
-/// are chains, such as all positions of a recurrent network, whose pieces are
-/// alike and compiled once. Compilation takes more than linear time.
+/// Maximum number of ops of a kernel. Kernels of a layer have some dozens.
+/// Longer ones are chains, such as all positions of a recurrent network, whose
+/// pieces are equal and compiled once. Compilation time grows faster than
+/// linearly.
 constexpr size_t maxKernelOps = 128;
 
 using UnitSet = llvm::SmallSetVector<unsigned, 8>;
 
-/// Units are kept in an order in which each follows its predecessors, so that a
-/// way from one to another is looked for between the two alone: a block has
-/// many ops, and kernels are local.
+/// Keeps units in an order in which each follows its predecessors. The search
+/// for a path from one unit to another then covers only the units between them:
+/// a block has many ops, and kernels are local.
 class Grouping {
 public:
   Grouping(Block &block, bool poolings);
@@ -68,14 +69,14 @@ private:
   bool poolings;
   /// A unit without ops was merged into another.
   std::vector<KernelUnit> units;
-  /// Units that each unit needs the results of, or must follow.
+  /// Units that each unit depends on or must follow.
   std::vector<UnitSet> predecessors;
-  /// Other units with an op to which one of each unit is connected: a kernel of
-  /// both saves memory traffic. Shared scalars do not.
+  /// Other units that share a value with each unit, so that a common kernel
+  /// saves memory traffic. Shared scalars do not count.
   std::vector<UnitSet> connected;
   std::vector<SmallVector<Value>> overwritten; ///< by ops of units
-  std::vector<unsigned> order; ///< units; those that were merged stay
-  std::vector<size_t> places;  ///< of units in the order
+  std::vector<unsigned> order;                 ///< units; merged ones stay
+  std::vector<size_t> places; ///< index of each unit in `order`
   DenseMap<Operation *, unsigned> unitOf;
   DenseMap<Operation *, KernelRole> roles; ///< of ops that kernels may have
   std::optional<unsigned> lastEffect;
@@ -99,7 +100,7 @@ bool Grouping::isKernelOp(Operation *op) const {
          (poolings || !isPooling(op));
 }
 
-/// Whether a way through predecessors leads from some unit back to `target`.
+/// Whether a path through predecessors leads from some unit back to `target`.
 bool Grouping::isReachable(unsigned target, const UnitSet &from) const {
   llvm::SetVector<unsigned> seen;
   auto add = [&](const UnitSet &more) {
@@ -116,7 +117,7 @@ bool Grouping::isReachable(unsigned target, const UnitSet &from) const {
   return false;
 }
 
-/// Notes what an op, the only one of its unit, is connected to.
+/// Records the connections of an op, the only one of its unit.
 void Grouping::connect(unsigned unit, Operation *op) {
   auto add = [&](Operation *other) {
     auto it = other ? unitOf.find(other) : unitOf.end();
@@ -144,8 +145,7 @@ bool Grouping::needsComplete(OpOperand &use) const {
                             use.getOperandNumber());
 }
 
-/// Whether a value that passes between an op and a unit must be complete before
-/// it is read.
+/// Whether a value between an op and a unit must be complete before it is read.
 bool Grouping::awaits(Operation *op, unsigned unit) const {
   return llvm::any_of(op->getOpOperands(),
                       [&](OpOperand &use) {
@@ -157,8 +157,8 @@ bool Grouping::awaits(Operation *op, unsigned unit) const {
          });
 }
 
-/// Whether a unit makes or reads what the other one overwrites, which must come
-/// from outside of their kernel.
+/// Whether a unit makes or reads a value that the other one overwrites. Such a
+/// value must come from outside their kernel.
 bool Grouping::overwrites(unsigned unit, unsigned other) const {
   return llvm::any_of(overwritten[unit], [&](Value value) {
     return llvm::any_of(units[other].ops, [&](Operation *op) {
@@ -168,8 +168,8 @@ bool Grouping::overwrites(unsigned unit, unsigned other) const {
   });
 }
 
-/// Whether an iteration reads an operand at its own place alone. A
-/// concatenation writes, where that ends a kernel, each part in its own loop.
+/// Whether an iteration reads an operand only at its own position. A
+/// concatenation that ends a kernel writes each part in its own loop.
 static bool readsInPlace(OpOperand &use, const KernelRole &role) {
   Operation *op = use.getOwner();
   if (isa<TransposeOp, SliceOp, PadOp, SplitOp>(op) ||
@@ -179,12 +179,12 @@ static bool readsInPlace(OpOperand &use, const KernelRole &role) {
          getLocalType(use.get().getType()).getShape() == role.domain.getShape();
 }
 
-/// Whether an op of two units reads at other places what ops of the units
-/// overwrite: their kernel would find there what it has written.
+/// Whether an op of two units reads, at other positions, a value that ops of
+/// the units overwrite: their kernel would read what it has written.
 bool Grouping::movesOverwritten(unsigned a, unsigned b) const {
   if (overwritten[a].empty() && overwritten[b].empty())
     return false;
-  llvm::SmallPtrSet<Operation *, 16> reached; ///< by what is overwritten
+  llvm::SmallPtrSet<Operation *, 16> reached; ///< from overwritten values
   for (const KernelUnit *unit : {&units[a], &units[b]})
     for (Operation *op : unit->ops)
       if (!getOverwritten(op).empty())
@@ -203,12 +203,12 @@ bool Grouping::movesOverwritten(unsigned a, unsigned b) const {
   return false;
 }
 
-/// Of units that are connected.
+/// Whether two connected units can become one.
 bool Grouping::canMerge(unsigned a, unsigned b) const {
   if (!units[a].isKernel || !units[b].isKernel ||
       units[a].ops.size() + units[b].ops.size() > maxKernelOps)
     return false;
-  // Ops of a unit agree in this.
+  // All ops of a unit agree in this.
   const KernelRole &roleA = roles.at(units[a].ops.front());
   const KernelRole &roleB = roles.at(units[b].ops.front());
   if (roleA.fusion == Fusion::Alone || roleB.fusion == Fusion::Alone ||
@@ -222,15 +222,15 @@ bool Grouping::canMerge(unsigned a, unsigned b) const {
         return awaits(op, many);
       }))
     return false;
-  // No way between them through a third.
+  // No path may lead between them through a third unit.
   UnitSet beforeA = predecessors[a], beforeB = predecessors[b];
   beforeA.remove(b);
   beforeB.remove(a);
   return !isReachable(b, beforeA) && !isReachable(a, beforeB);
 }
 
-/// Puts two units that become one, between which there is no way through a
-/// third, side by side: what follows the first one goes behind the second.
+/// Moves two units that are to be merged, without a path through a third one,
+/// side by side: units that depend on the first move behind the second.
 void Grouping::reorder(unsigned first, unsigned second) {
   size_t begin = places[first], end = places[second];
   llvm::DenseSet<unsigned> following = {first};
@@ -308,7 +308,7 @@ void Grouping::addOp(Operation *op) {
     return;
   roles[op] = cast<KernelOpInterface>(op).getKernelRole();
   connect(unit, op);
-  // The latest first; what has joined connects to more.
+  // Try the latest unit first; each merge adds connections.
   for (unsigned last = unit;;) {
     SmallVector<unsigned> others;
     for (unsigned other : connected[unit])
@@ -324,7 +324,7 @@ void Grouping::addOp(Operation *op) {
   }
 }
 
-/// The units, each as early as its first op allows.
+/// Returns the units, each as early as its first op allows.
 std::vector<KernelUnit> Grouping::getOrderedUnits() const {
   std::vector<KernelUnit> ordered;
   std::vector<bool> done(units.size());

@@ -1,6 +1,6 @@
-//===- KernelGroups.h - which ops of a block form kernels -------*- C++ -*-===//
+//===- KernelGroups.h - group the ops of a block into kernels ---*- C++ -*-===//
 //
-// Groups are decided without a change of the block; views of parts replace ops.
+// Decides groups without changing the block. Only viewParts replaces ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,25 +13,26 @@
 
 namespace dtc {
 
-/// Ops that are executed as one: a kernel, or a single op that is none.
+/// Ops that run as one: a kernel, or a single op that is no kernel.
 struct KernelUnit {
   llvm::SmallVector<mlir::Operation *> ops; ///< in program order
   bool isKernel = false;
 };
 
-/// The ops of a block, terminator excluded, as units in an order in which they
-/// can be executed. Constants that only kernels use are in none. Poolings are
-/// kernels only if it is asked.
+/// Returns the ops of a block, except for its terminator, as units in a valid
+/// order of execution. Constants that only kernels use are in no unit. Poolings
+/// are kernels only if `poolings` is set.
 std::vector<KernelUnit> groupKernels(mlir::Block &block, bool poolings);
 
 /// Replaces slices and splits that would be kernels by themselves with views of
-/// what they are cut from, where it is in one piece and stays as it is: units
-/// that are no kernels. `classes` are those of the block before.
+/// their operand, if their parts are contiguous and the operand is not
+/// overwritten. The views are units that are no kernels. `classes` are those of
+/// the block before the change.
 std::vector<KernelUnit> viewParts(std::vector<KernelUnit> units,
                                   const AliasClasses &classes);
 
-/// Makes one kernel of those that stand side by side and need nothing of each
-/// other. `classes` are those of the block.
+/// Merges adjacent kernels that do not depend on each other. `classes` are
+/// those of the block.
 std::vector<KernelUnit> joinKernels(std::vector<KernelUnit> units,
                                     const AliasClasses &classes);
 

@@ -1,8 +1,8 @@
-//===- ViewParts.cpp - parts of tensors are read where they lie -----------===//
+//===- ViewParts.cpp - replace slices with views --------------------------===//
 //
-// A recurrent network reads one position after the other of what lies side by
-// side. Slices that no kernel computes on the way would copy all of it, each by
-// a kernel of its own, for it begins elsewhere.
+// A recurrent network reads adjacent positions of a tensor one after the other.
+// A slice outside kernels would copy each of them, and each copy would need its
+// own kernel, as its offset differs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ static bool isOverwritten(Value value, const AliasClasses &classes) {
                       [&](Value member) { return classes.isUpdate(member); });
 }
 
-/// Whether a value, or a view of it, leaves its function.
+/// Whether a function returns a value or a view of it.
 static bool isReturned(Value value, const AliasClasses &classes) {
   return llvm::any_of(classes.getMembers(value), [](Value member) {
     return llvm::any_of(member.getUsers(), [](Operation *user) {
@@ -32,7 +32,7 @@ static bool isReturned(Value value, const AliasClasses &classes) {
 
 namespace {
 
-/// Where an op cuts, and where its results begin.
+/// The axis of a cut, and the offsets of its results.
 struct Cut {
   int64_t axis;
   SmallVector<int64_t> starts;
@@ -54,8 +54,8 @@ static std::optional<Cut> getCut(Operation *op) {
   return cut;
 }
 
-/// Whether the parts are each in one piece, and where kernels and libraries can
-/// read them.
+/// Whether each part is contiguous, and aligned so that kernels and libraries
+/// can read it.
 static bool areReadable(Value whole, const Cut &cut,
                         const AliasClasses &classes) {
   RankedTensorType type = getLocalType(whole.getType());
@@ -79,7 +79,7 @@ static bool mayView(const KernelUnit &unit, const AliasClasses &classes) {
          });
 }
 
-/// Replaces an op by views.
+/// Replaces an op with views.
 static SmallVector<Operation *> createViews(Operation *op) {
   Cut cut = *getCut(op);
   OpBuilder b(op);
@@ -97,7 +97,7 @@ static SmallVector<Operation *> createViews(Operation *op) {
 
 std::vector<KernelUnit> dtc::viewParts(std::vector<KernelUnit> units,
                                        const AliasClasses &classes) {
-  // As long as all ops are those of the classes.
+  // Decide before ops change: the classes describe the old ops.
   auto mayBeViews = llvm::map_to_vector(
       units, [&](const KernelUnit &unit) { return mayView(unit, classes); });
   std::vector<KernelUnit> result;

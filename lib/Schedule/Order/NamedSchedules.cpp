@@ -1,6 +1,6 @@
 //===- NamedSchedules.cpp - schedules of the literature -------------------===//
 //
-// Each is one predicate on two tasks of a stage.
+// Each schedule is one predicate on two tasks of a stage.
 //
 //===----------------------------------------------------------------------===//
 
@@ -65,7 +65,7 @@ bool dtc::mustPrecedeInInterleaved(const PipelineStage &where, const Task &a,
     return mustPrecedeIn1F1B(where, a, b);
   int64_t ahead =
       2 * (numStages - 1 - where.stage) + (numChunks - 1) * numStages;
-  // The how manieth F, or B, of the stage it is.
+  // The position of a task among all F, or all B, of the stage.
   auto getTurn = [&](const Task &task) {
     int64_t chunk =
         task.kind == TaskKind::F ? task.chunk : numChunks - 1 - task.chunk;
@@ -80,10 +80,10 @@ bool dtc::mustPrecedeInInterleaved(const PipelineStage &where, const Task &a,
   return getTurn(a) + ahead < getTurn(b);
 }
 
-/// ZB-H1 (Qi et al., arXiv 2401.10241): 1F1B, whose W is as many micro-batches
-/// late as there are stages before. F and B do not wait for it, and it fills
-/// what would be idle at the end. From F to W, each stage holds at most K
-/// micro-batches, as the first one does under 1F1B.
+/// ZB-H1 (Qi et al., arXiv 2401.10241): 1F1B, but W is delayed by one
+/// micro-batch for each stage before. F and B do not wait for W, which fills
+/// the idle time at the end. From F to W, each stage holds at most K
+/// micro-batches, as the first stage does under 1F1B.
 ///
 ///   stage 0  F0 F1 F2 .. .. B0 W0 F3 B1 W1 B2 W2 B3 W3
 ///   stage 1  .. F0 F1 .. B0 F2 B1 W0 F3 B2 W1 B3 W2 W3
@@ -91,7 +91,7 @@ bool dtc::mustPrecedeInInterleaved(const PipelineStage &where, const Task &a,
 bool dtc::mustPrecedeInZBH1(const PipelineStage &where, const Task &a,
                             const Task &b) {
   int64_t ahead = where.numStages - 1 - where.stage;
-  // Each turn is one F, one B, one W, as far as there are any.
+  // Each turn has one F, one B and one W, as far as they exist.
   auto getTurn = [&](const Task &task) {
     return task.microbatch + (task.kind == TaskKind::F   ? -ahead
                               : task.kind == TaskKind::W ? where.stage
@@ -151,12 +151,12 @@ double dtc::getBubbleFraction(llvm::StringRef schedule,
   auto [numStages, numMicrobatches, numRounds, numChunks] = pipeline;
   double busy = numChunks * numMicrobatches, idle = numStages - 1;
   if (schedule == "zb-h1") {
-    // In tasks. With few micro-batches, the first one's way through the
-    // pipeline is longer than the work of a stage.
+    // Counted in tasks. With few micro-batches, the first one takes longer
+    // through the pipeline than a stage takes for its own work.
     busy = 3 * numMicrobatches;
     idle += std::max<int64_t>(0, numStages - numMicrobatches);
   } else if (schedule == "gpipe") {
-    // The next chunk waits for the first micro-batch to come around.
+    // The next chunk waits until the first micro-batch has passed all stages.
     idle += (numChunks - 1) * std::max<int64_t>(0, numStages - numMicrobatches);
   }
   return idle / (busy + idle);

@@ -1,6 +1,6 @@
 //===- PipelineSchedule.cpp - the order of a pipeline's tasks -------------===//
 //
-// The sort that is common to all schedules.
+// The sort that all schedules share.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,10 +18,11 @@ std::string dtc::printTask(const Task &task) {
          chunk;
 }
 
-/// Takes the first task, in the order given, that no other task left must
-/// precede. None if there is always one. Each kind of tasks has one order, and
-/// who goes before a later one goes before an earlier one too: so only the
-/// first one left of each kind is looked at.
+/// Repeatedly takes the first task, in the given order, that no remaining task
+/// must precede. Returns none if every remaining task has a predecessor. Tasks
+/// of a kind have one order: if one of them must precede a task of another
+/// kind, so must all earlier ones. So only the first remaining task of each
+/// kind is examined.
 static std::optional<std::vector<Task>>
 sortTasks(llvm::ArrayRef<Task> tasks,
           llvm::function_ref<bool(const Task &, const Task &)> mustPrecede) {
@@ -32,13 +33,13 @@ sortTasks(llvm::ArrayRef<Task> tasks,
   for (size_t i = 0; i < tasks.size(); ++i)
     kinds[static_cast<int>(tasks[i].kind)].push_back(i);
   for (std::vector<size_t> &kind : kinds) {
-    // By a heap, which a predicate that is no order can do no harm.
+    // Sort by a heap, which is safe even if the predicate is no order.
     std::make_heap(kind.begin(), kind.end(), precedes);
     std::sort_heap(kind.begin(), kind.end(), precedes);
     for (size_t i = 1; i < kind.size(); ++i)
       if (!precedes(kind[i - 1], kind[i]) || precedes(kind[i], kind[i - 1]))
         return std::nullopt;
-    std::reverse(kind.begin(), kind.end()); // the first one left is the last
+    std::reverse(kind.begin(), kind.end()); // the next task is at the back
   }
   std::vector<Task> sorted;
   while (sorted.size() < tasks.size()) {
@@ -83,7 +84,7 @@ std::optional<PipelineSchedule> dtc::makeSchedule(const Pipeline &pipeline,
   return schedule;
 }
 
-/// Two rounds of two micro-batches, of which two are in flight at most:
+/// Two rounds of two micro-batches, with at most two in flight:
 ///
 ///   stage 0  F0 F1 .. .. W0 W1 F2 F3 .. .. W2 W3
 ///   stage 1  .. F0 F1 BW BW .. .. F2 F3 BW BW ..

@@ -1,6 +1,6 @@
-//===- ScheduleFile.cpp - a pipeline schedule that a user wrote -----------===//
+//===- ScheduleFile.cpp - pipeline schedules from files -------------------===//
 //
-// Reads the tasks of each stage, and checks all that a schedule has to be.
+// Reads the tasks of each stage, and checks that the schedule can run.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ public:
   llvm::Expected<PipelineSchedule> read();
 
 private:
-  /// An error in a line, from 1, or in the file as a whole, 0.
+  /// Returns an error in a line, counted from 1, or in the whole file, 0.
   llvm::Error fail(size_t line, const Twine &message) const {
     std::string place = line ? ":" + std::to_string(line) : "";
     return llvm::createStringError(Twine(path) + place + ": " + message);
@@ -43,7 +43,7 @@ private:
   StringRef path;
   const Pipeline &pipeline;
   PipelineSchedule schedule;
-  std::vector<size_t> lines; ///< of each stage
+  std::vector<size_t> lines; ///< line of each stage
 };
 
 llvm::Error Reader::checkNumber(size_t line, StringRef word, const char *what,
@@ -142,7 +142,7 @@ llvm::Expected<PipelineSchedule> Reader::read() {
     if (text.empty())
       continue;
     if (static_cast<int64_t>(schedule.size()) == pipeline.numStages)
-      return fail(number, "a line too many, expected " +
+      return fail(number, "too many lines of tasks, expected " +
                               Twine(pipeline.numStages) +
                               ", one for each stage of --pp");
     if (llvm::Error error = addStage(number, text))

@@ -1,7 +1,7 @@
 //===- ScheduleMicrobatches.cpp - write the plan of each stage ------------===//
 //
-// Follows a pipeline schedule, keeps the SSA value of every number of the
-// skeleton, and puts messages before and after the phases that need or make
+// Follows a pipeline schedule, tracks the SSA value of every number of the
+// skeleton, and inserts messages before and after the phases that need or make
 // them.
 //
 //===----------------------------------------------------------------------===//
@@ -47,10 +47,10 @@ struct Crossing {
 struct PhaseParts {
   func::FuncOp function; ///< null if the stage has only messages there
   SmallVector<Crossing> sends, recvs;
-  std::optional<int64_t> recorded; ///< the number of a value
+  std::optional<int64_t> recorded; ///< number of the value
 };
 
-/// A send whose buffer may not be written yet.
+/// A send whose buffer must not be overwritten yet.
 struct PendingSend {
   Value sent; ///< in flight
   int64_t stage;
@@ -62,7 +62,7 @@ class PlanBuilder {
 public:
   PlanBuilder(func::FuncOp plan, ModuleOp stage, int64_t numMicrobatches,
               int64_t numRounds);
-  /// Follows a schedule on one stage.
+  /// Builds the plan of one stage from a schedule.
   LogicalResult build(const PipelineSchedule &schedule, int64_t stage);
 
 private:
@@ -87,10 +87,10 @@ private:
 
   func::FuncOp plan;
   int64_t numMicrobatches, numRounds;
-  /// Whether to wait for what was sent last after F, and after B.
+  /// Whether to wait for the previous send after F, and after B.
   bool awaitsForward = true, awaitsBackward = true;
   OpBuilder builder;
-  std::optional<AliasClasses> classes; ///< of the plan, as far as it is built
+  std::optional<AliasClasses> classes; ///< of the part of the plan built so far
   std::map<Phase, PhaseParts> phases;
   std::map<int64_t, Value> once;
   std::map<std::pair<int64_t, int64_t>, Value> ofMicrobatch;
@@ -117,7 +117,7 @@ PlanBuilder::PlanBuilder(func::FuncOp plan, ModuleOp stage,
   };
   read(attr::sends, &PhaseParts::sends);
   read(attr::recvs, &PhaseParts::recvs);
-  // The attribute stays: lowering describes the value by it.
+  // The attribute stays, because lowering reads it.
   if (auto entries = plan->getAttrOfType<ArrayAttr>(attr::records))
     for (auto entry : entries.getAsRange<DictionaryAttr>())
       phases[entry.getAs<PhaseAttr>("phase").getPhase()].recorded =
@@ -134,7 +134,7 @@ Value PlanBuilder::get(int64_t number, std::optional<int64_t> microbatch) {
   LayoutAttr layout = getLayout(value.getType());
   if (!microbatch || !layout.isSplit(MeshAttr::timeAxis))
     return value;
-  // An input: its rows of this micro-batch.
+  // An input: take its rows for this micro-batch.
   auto tensor = cast<RankedTensorType>(value.getType());
   SmallVector<int64_t> shape(tensor.getShape());
   shape[0] /= numMicrobatches;
@@ -187,7 +187,7 @@ void PlanBuilder::receive(Phase phase, ArrayRef<Crossing> recvs,
     });
 }
 
-/// What is being sent must not be overwritten.
+/// Waits for sends whose buffers the next op overwrites.
 void PlanBuilder::waitForUnwritten(ArrayRef<Value> overwritten) {
   if (pending.empty() || overwritten.empty())
     return;
@@ -211,7 +211,7 @@ void PlanBuilder::run(func::FuncOp function,
       operands.push_back(get(number, microbatch));
       continue;
     }
-    // What the micro-batch has made may be overwritten, by a reduction.
+    // A reduction may overwrite a value of the micro-batch.
     auto made = microbatch ? ofMicrobatch.find({number, *microbatch})
                            : ofMicrobatch.end();
     if (made != ofMicrobatch.end()) {
@@ -220,7 +220,7 @@ void PlanBuilder::run(func::FuncOp function,
       continue;
     }
     updatedBy[update.getInt()] = number;
-    // An accumulator begins where it is first needed.
+    // Create an accumulator at its first use.
     Value &value = once[number];
     if (!value)
       value = ZeroOp::create(builder, plan.getLoc(),
@@ -240,13 +240,13 @@ void PlanBuilder::run(func::FuncOp function,
     bool isOfMicrobatch = microbatch && updatedBy[i] != number;
     if (isOfMicrobatch)
       ofMicrobatch[{number, *microbatch}] = result;
-    // What the only micro-batch makes is the sum over all of them.
+    // With one micro-batch, its value is the sum over all of them.
     if (!isOfMicrobatch || numMicrobatches == 1)
       once[number] = result;
   }
 }
 
-/// Whether a gradient comes back for what is sent.
+/// Whether the receiver of a send answers with a gradient.
 bool PlanBuilder::isAnswered(const PendingSend &send) const {
   auto backward = phases.find({Phase::Backward, send.phase.level});
   return send.phase.kind == Phase::Forward && backward != phases.end() &&
@@ -263,8 +263,8 @@ void PlanBuilder::send(Phase phase, ArrayRef<Crossing> sends,
                                 getTag(crossing, microbatch));
     pending.push_back({sent, crossing.stage, phase, microbatch});
   }
-  // By the time the next one is sent, the last gradient has arrived, and the
-  // last activation whose gradient never comes back.
+  // Before the next send, wait for the previous gradient, and for the previous
+  // activation if no gradient answers it.
   if (phase.isChunked() &&
       (phase.kind == Phase::Forward ? awaitsForward : awaitsBackward))
     wait([&](const PendingSend &send) {
@@ -357,7 +357,8 @@ struct ScheduleMicrobatchesPass
         return signalPassFailure();
   }
 
-  /// Plans are straight-line: each micro-batch is in them.
+  /// Checks the size of plans, which are straight-line code over all
+  /// micro-batches.
   LogicalResult checkSize(const Stages &stages, int64_t numMicrobatches) {
     int64_t values = 0; // operands and results of one micro-batch's runs
     for (ModuleOp stage : stages)

@@ -1,6 +1,6 @@
-//===- Simulation.cpp - the execution of a schedule -----------------------===//
+//===- Simulation.cpp - simulate a schedule -------------------------------===//
 //
-// Stages take turns; each runs its next task as soon as it may.
+// Visits the stages in turn; each runs its next task as soon as it can.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +17,8 @@ namespace {
 
 /// Executes a schedule as far as it can run.
 struct Execution {
-  /// With `awaited`, a stage that has sent what a task of this kind made goes
-  /// on only when what the same chunk sent before has been received.
+  /// With `awaited`, a stage that has sent the result of a task of this kind
+  /// continues only after the previous message of the same chunk is received.
   Execution(const PipelineSchedule &schedule, llvm::ArrayRef<StageCost> costs,
             std::optional<TaskKind> awaited = std::nullopt);
 
@@ -27,12 +27,12 @@ struct Execution {
   }
 
   const PipelineSchedule &schedule;
-  /// When each task begins.
+  /// Start of each task.
   std::vector<std::vector<double>> starts;
 
 private:
   bool runNext(int64_t stage);
-  /// The virtual stage that needs what a task makes, if there is one.
+  /// The virtual stage that needs the result of a task, if any.
   int64_t getReceiver(int64_t at, TaskKind kind) const {
     return kind == TaskKind::F ? at + 1 : kind == TaskKind::B ? at - 1 : -1;
   }
@@ -41,10 +41,10 @@ private:
   llvm::ArrayRef<StageCost> costs;
   std::optional<TaskKind> awaited;
   std::vector<double> clock;
-  /// By kind, virtual stage and micro-batch: when the task ends; negative
-  /// before it has begun.
+  /// End of each task by kind, virtual stage and micro-batch; negative before
+  /// it has begun.
   std::vector<std::vector<double>> ends[3];
-  /// By kind and virtual stage.
+  /// Number of tasks that have run, by kind and virtual stage.
   std::vector<int64_t> count[3];
 };
 
@@ -70,8 +70,8 @@ Execution::Execution(const PipelineSchedule &schedule,
   }
 }
 
-/// In the same order of tasks everywhere, which of them have been received is a
-/// matter of numbers.
+/// All stages have the same order of tasks, so counts show which messages have
+/// been received.
 bool Execution::isAwaiting(int64_t stage) const {
   if (!awaited || starts[stage].empty())
     return false;
@@ -139,8 +139,8 @@ std::optional<Deadlock> dtc::findDeadlock(const PipelineSchedule &schedule,
     ++stage;
   if (stage == numStages)
     return std::nullopt;
-  // Whom a blocked stage waits for has not come there, so it is blocked too:
-  // somewhere the way goes in a circle.
+  // A blocked stage waits for a stage that is blocked, too, so following them
+  // leads to a cycle.
   std::vector<Deadlock::Blocked> way;
   while (true) {
     auto seen = llvm::find_if(way, [&](const Deadlock::Blocked &blocked) {

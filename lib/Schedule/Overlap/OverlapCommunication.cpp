@@ -1,9 +1,9 @@
-//===- OverlapCommunication.cpp - compute while ranks exchange ------------===//
+//===- OverlapCommunication.cpp - overlap communication -------------------===//
 //
-// The one place that decides what communication starts early: first what starts
-// in one function and is awaited in another, then what is in flight within one.
-// A collective starts where it stands or is moved to; a wait comes before the
-// first op that needs its result.
+// The only place that decides which communication starts early: first transfers
+// that start in one function and end in another, then those within one. A
+// collective starts at its position, or moves to an earlier one. A wait comes
+// before the first op that needs its result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,11 +25,11 @@ bool dtc::canStart(CollectiveOpInterface collective) {
 }
 
 //===----------------------------------------------------------------------===//
-// Within a function: one other collective is in flight at a time
+// Within a function: one collective in flight at a time
 //===----------------------------------------------------------------------===//
 
-/// Whether an op can move down to `limit`: nobody needs before what it writes,
-/// nor overwrites what it reads.
+/// Whether an op can move down to `limit`: no op before that reads its results
+/// or overwrites its operands.
 static bool canSink(Operation *op, Operation *limit,
                     const AliasClasses &classes) {
   if (!isa<LaunchOp>(op))
@@ -51,14 +51,14 @@ static bool canSink(Operation *op, Operation *limit,
   return true;
 }
 
-/// Readers whose results are only returned move down to the next collective.
+/// Moves readers whose results are only returned down to the next collective.
 static void overlapWithin(func::FuncOp function) {
   SmallVector<Operation *> collectives;
   for (auto collective : function.getOps<CollectiveOpInterface>())
     if (canStart(collective) && !isParameterGather(collective))
       collectives.push_back(collective);
   Operation *end = function.front().getTerminator();
-  AliasClasses classes(function.front()); // wherever ops move
+  AliasClasses classes(function.front()); // valid wherever ops move
   for (auto [i, op] : llvm::enumerate(collectives)) {
     Operation *limit = i + 1 < collectives.size() ? collectives[i + 1] : end;
     SmallVector<Operation *> readers = getReaders(op->getResults());
@@ -69,7 +69,7 @@ static void overlapWithin(func::FuncOp function) {
     for (Operation *reader : readers)
       if (reader->isBeforeInBlock(first))
         first = reader;
-    // Nor may anybody overwrite what it reads.
+    // No op may overwrite its operands, either.
     llvm::DenseSet<Value> read;
     for (Value operand : op->getOperands())
       read.insert(classes.getRoot(operand));
@@ -82,7 +82,7 @@ static void overlapWithin(func::FuncOp function) {
         first = other;
         break;
       }
-    // Something to hide behind?
+    // Skip views: they take no time that could hide the collective.
     Operation *next = op->getNextNode();
     while (next != first && isView(next))
       next = next->getNextNode();
@@ -94,12 +94,12 @@ static void overlapWithin(func::FuncOp function) {
 }
 
 //===----------------------------------------------------------------------===//
-// Within a function: the next parameters, while those before are in use
+// Within a function: prefetch of parameters
 //===----------------------------------------------------------------------===//
 
-/// Zhao et al., PyTorch FSDP, arXiv 2304.11277.
+/// Prefetches parameters (Zhao et al., PyTorch FSDP, arXiv 2304.11277).
 static void prefetch(func::FuncOp function) {
-  // In the order of use, which is not that of the gathers if one of several
+  // In the order of use. It differs from the order of gathers if one of several
   // users has moved up.
   SmallVector<std::pair<Operation *, AllGatherOp>> gathers;
   for (auto gather : function.getOps<AllGatherOp>())
@@ -113,8 +113,8 @@ static void prefetch(func::FuncOp function) {
   });
   Operation *previous = nullptr;
   for (auto &[reader, gather] : gathers) {
-    // The first has nothing to hide behind, nor has what is read at once with
-    // another, or is there already.
+    // Nothing can hide the first gather, one that is read together with
+    // another, or one that already precedes the previous reader.
     if (previous && previous != reader && previous->isBeforeInBlock(gather)) {
       gather->moveBefore(previous);
       start(gather);

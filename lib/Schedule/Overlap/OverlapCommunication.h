@@ -1,7 +1,7 @@
-//===- OverlapCommunication.h - communication that starts early -*- C++ -*-===//
+//===- OverlapCommunication.h - start communication early -------*- C++ -*-===//
 //
-// The parts of OverlapCommunication. Each decides for transfers of one kind
-// where they start and where they are awaited.
+// The parts of OverlapCommunication. Each decides the start and the wait for
+// transfers of one kind.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,19 +12,20 @@
 
 namespace dtc {
 
-/// Whether a collective may be in flight while the rank computes: not over
-/// stages, whose programs differ, and not one that has been started.
+/// Whether a collective may be in flight while the rank computes. It may not if
+/// it is over stages, which run different programs, or if it is already
+/// asynchronous.
 bool canStart(CollectiveOpInterface collective);
 
-/// The prologue starts what the step gathers once and only later runs read; the
-/// first of these awaits each gather where it reads it.
+/// Starts in the prologue each gather that a step does once and only later runs
+/// read. The first reader waits for it.
 void startGathersOfStep(mlir::func::FuncOp plan);
 
-/// The plans of all stages start receives before they need them, where that
-/// puts the messages of all ranks in one order.
+/// Moves receives of all stages before their first use, to positions where the
+/// messages of all ranks have one order.
 void startReceives(llvm::ArrayRef<mlir::func::FuncOp> plans);
 
-/// Last runs start what they only return; the plan awaits it.
+/// Starts reductions that last runs only return. The plan waits for them.
 void startReductionsOfLastRuns(mlir::func::FuncOp plan);
 
 } // namespace dtc

@@ -1,9 +1,9 @@
 //===- StartGathers.cpp - parameters gathered once ------------------------===//
 //
-// What a step gathers once, for all of its micro-batches, is in flight while
-// the first of them computes: the prologue starts the gathers, in the order in
-// which they are needed, and the first run that reads a parameter awaits it
-// where it does, in a function of its own.
+// Parameters that a step gathers once, for all micro-batches, are in flight
+// while the first micro-batch computes. The prologue starts the gathers in the
+// order of use. The first run that reads a parameter gets its own function,
+// which waits right before the reader.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,13 +20,13 @@ using namespace dtc;
 
 namespace {
 
-/// A gather, and who needs it first.
+/// A gather and its first reader.
 struct Gather {
   AllGatherOp op;
   size_t number;
   Value whole;                ///< in the plan
   Operation *reader;          ///< in the plan
-  Operation *inner = nullptr; ///< what reads it in the forward pass it runs
+  Operation *inner = nullptr; ///< reader in the forward pass that it runs
 };
 
 } // namespace
@@ -38,8 +38,8 @@ static bool isOnlyReturned(AllGatherOp gather) {
          *gather->user_begin() == end;
 }
 
-/// What reads a value of the plan first in a function that is run with it; null
-/// if nothing does.
+/// The first op that reads a value of the plan in the function of a run; null
+/// if there is none.
 static Operation *findReader(RunOp run, Value value) {
   SmallVector<Value> arguments;
   for (auto [i, input] : llvm::enumerate(run.getInputs()))
@@ -49,7 +49,7 @@ static Operation *findReader(RunOp run, Value value) {
   return readers.empty() ? nullptr : readers.front();
 }
 
-/// What can start, in the order in which it is needed.
+/// The gathers that can start, in the order of use.
 static SmallVector<Gather> collect(func::FuncOp plan) {
   SmallVector<Gather> gathers;
   for (const Gathered &gathered : getGathered(plan)) {
@@ -60,7 +60,8 @@ static SmallVector<Gather> collect(func::FuncOp plan) {
       gathers.push_back(
           {gathered.op, gathers.size(), gathered.whole, readers.front()});
   }
-  // All slots are free again when the last runs of a step start reductions.
+  // The gathers must end, and free their slots, before the last runs of a step
+  // start reductions.
   auto runs = plan.getOps<RunOp>();
   auto last = llvm::find_if(runs, [](RunOp run) {
     std::optional<Phase> phase = getPhase(run);
@@ -84,7 +85,7 @@ static SmallVector<Gather> collect(func::FuncOp plan) {
   return gathers;
 }
 
-/// The function of a first run waits for what it needs.
+/// Inserts waits into the function of a first run.
 static void awaitInside(RunOp run, ArrayRef<Gather> gathers) {
   func::FuncOp callee = getCallee(run);
   IRMapping mapping;
@@ -109,15 +110,15 @@ static void awaitInside(RunOp run, ArrayRef<Gather> gathers) {
 
 void dtc::startGathersOfStep(func::FuncOp plan) {
   SmallVector<Gather> gathers = collect(plan);
-  // Those that are needed first have least to hide behind: where slots do not
-  // do for all, these stay as they are.
+  // The first gathers have the least time to hide in, so they stay synchronous
+  // if there are not enough slots.
   if (gathers.size() > numPlanSlots)
     gathers.erase(gathers.begin(), gathers.end() - numPlanSlots);
   llvm::MapVector<Operation *, SmallVector<Gather>> firstRuns;
   for (Gather &gather : gathers) {
     start(gather.op);
-    // Behind what else the prologue does: collectives of a group end in the
-    // order in which they begin.
+    // Move it behind the other ops of the prologue: collectives of a group end
+    // in the order in which they begin.
     gather.op->moveBefore(gather.op->getBlock()->getTerminator());
     if (gather.inner)
       firstRuns[gather.reader].push_back(gather);

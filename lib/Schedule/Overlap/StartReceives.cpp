@@ -1,12 +1,14 @@
-//===- StartReceives.cpp - messages in one order --------------------------===//
+//===- StartReceives.cpp - one order of messages --------------------------===//
 //
-// A GPU does communication in the order in which it was put on its stream: a
-// send is done when it has been received, and what is behind it waits. So all
-// ranks have to put all that they do together on their streams in one order. A
-// plan first receives what a run needs right before the run, which may be
-// behind sends and runs whose own partners wait for this receive. Here receives
-// move up to where the one order has them: that of the times at which messages
-// are there and runs begin, if all runs take equally long.
+// A GPU runs communication in the order in which it was put on its stream. A
+// send ends when it is received, and everything behind it waits. So all ranks
+// must put the messages that they exchange on their streams in one order.
+//
+// At first, a plan receives the operands of a run right before the run. The
+// receive may then be behind sends and runs whose partners wait for it. This
+// pass moves receives up to their positions in the common order: the order of
+// the times at which messages are available and runs begin, if all runs take
+// equally long.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,12 +21,13 @@ using namespace dtc;
 
 namespace {
 
-/// When a message is there or a run begins: after so many runs, one after the
-/// other, and so many messages since.
+/// The time when a message is available or a run begins: the number of runs
+/// before it, one after the other, and the number of messages since the last
+/// run.
 using Time = std::pair<int64_t, int64_t>;
 
-/// Where something stands in the one order. Messages precede runs of the same
-/// time, which may need them; messages of one time are in the order of stages.
+/// A position in the common order. Messages precede runs of the same time,
+/// which may need them. Messages of the same time are in the order of stages.
 struct Place {
   Time time;
   bool isRun;
@@ -35,17 +38,18 @@ struct Place {
   }
 };
 
-/// What a plan does with other ranks, or may do in what it runs.
+/// An action of a plan, or of a function that it runs, that involves other
+/// ranks.
 struct Item {
   Operation *op;
   Place place;
 };
 
-/// Executes the plans of all stages, sends being done at once.
+/// Executes the plans of all stages; a send completes at once.
 class Execution {
 public:
   explicit Execution(ArrayRef<func::FuncOp> plans);
-  /// Those of one stage, in the order of its plan, as far as it came.
+  /// The items of one stage, in the order of its plan, as far as it ran.
   ArrayRef<Item> getItems(size_t stage) const { return items[stage]; }
 
 private:
@@ -56,12 +60,12 @@ private:
   }
 
   SmallVector<SmallVector<Operation *>> ops; ///< by stage
-  SmallVector<Operation **> next;            ///< to be executed, in `ops`
+  SmallVector<Operation **> next;            ///< next op of each stage in `ops`
   SmallVector<Time> clocks;
   std::vector<std::vector<Item>> items;
   /// By sender, receiver and tag.
   std::map<std::tuple<int64_t, int64_t, int64_t>, std::deque<Place>> sent;
-  /// Functions that meet other stages.
+  /// Functions that communicate with other stages.
   llvm::DenseMap<Operation *, bool> meets;
 };
 
@@ -123,7 +127,7 @@ bool Execution::runNext(int64_t stage) {
   return true;
 }
 
-/// All stages are at a run in which they meet, and begin it together.
+/// Starts a run in which all stages communicate, if all have reached it.
 bool Execution::runTogether() {
   for (size_t stage = 0; stage < ops.size(); ++stage)
     if (next[stage] == ops[stage].end() || !isa<RunOp>(*next[stage]))
@@ -136,8 +140,7 @@ bool Execution::runTogether() {
   return true;
 }
 
-/// The items of a stage in the one order. What its plan sends and runs is in
-/// it already.
+/// The items of a stage in the common order. Sends and runs are already in it.
 static SmallVector<Item> sortItems(ArrayRef<Item> items) {
   auto isReceive = [](const Item &item) { return isa<RecvOp>(item.op); };
   SmallVector<Item> fixed, receives, sorted(items.size());

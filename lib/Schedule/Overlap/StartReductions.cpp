@@ -1,8 +1,8 @@
 //===- StartReductions.cpp - gradients of a last run ----------------------===//
 //
-// What the last runs of a step reduce and only return is in flight while the
-// stage goes on with other work: the plan awaits each result before the first
-// op that needs it.
+// Reductions that the last runs of a step only return are in flight while the
+// stage continues with other work. The plan waits for each result before the
+// first op that needs it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@ using namespace dtc;
 
 namespace {
 
-/// What a last run starts and the plan waits for.
+/// Reductions that a last run starts and the plan ends.
 struct Started {
   SmallVector<unsigned> results; ///< of the run
   Location location;
@@ -28,9 +28,9 @@ static bool isStartable(Operation &op) {
   return collective && canStart(collective) && !isParameterGather(&op);
 }
 
-/// Starts what a function only returns. What it reads then lies in the caller's
-/// memory, as what it makes does. Only the last bucket that gradients are
-/// copied to starts early, so that at most two are in memory.
+/// Starts the reductions that a function only returns. Their operands, like
+/// their results, move to the caller's memory. Only the last bucket of copied
+/// gradients starts early, so that at most two are in memory.
 static SmallVector<Started> startReturned(func::FuncOp function,
                                           size_t &numSlots) {
   SmallVector<Started> started;
@@ -77,7 +77,7 @@ static SmallVector<Started> startReturned(func::FuncOp function,
   return started;
 }
 
-/// The run of a function that has got more results.
+/// Recreates the run of a function that has more results now.
 static RunOp replaceRun(RunOp run) {
   OpBuilder builder(run);
   auto call = RunOp::create(
@@ -89,7 +89,7 @@ static RunOp replaceRun(RunOp run) {
 }
 
 void dtc::startReductionsOfLastRuns(func::FuncOp plan) {
-  size_t numSlots = numPlanSlots; // those of gathers are free again
+  size_t numSlots = numPlanSlots; // slots of gathers are free again
   for (auto run : llvm::make_early_inc_range(plan.getOps<RunOp>())) {
     std::optional<Phase> phase = getPhase(run);
     if (!phase || phase->runs != Phase::Last)

@@ -1,8 +1,8 @@
-//===- FormBiasGradients.cpp - products sum what they read ----------------===//
+//===- FormBiasGradients.cpp - fuse gradients of biases -------------------===//
 //
-// The gradient of a layer's result is read for that of the weight, by a
-// product, and for that of the bias, which sums its rows. The product does
-// both.
+// A product reads the gradient of a layer's result for the gradient of the
+// weight, and a sum of rows reads it for the gradient of the bias. The pass
+// lets the product compute both.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,8 +40,8 @@ static RankedTensorType getRowType(RankedTensorType type) {
                                type.getElementType(), layout);
 }
 
-/// Whether an op sums the rows of what a product has made, in f32, and no
-/// kernel reads these besides.
+/// Whether an op sums the rows of a product's result, in f32, and no kernel
+/// also reads them.
 static bool sumsRowsOfProduct(ReduceSumOp sum) {
   RankedTensorType from = sum.getX().getType(), to = sum.getType();
   Operation *producer = skipReshapes(sum.getX()).getDefiningOp();
@@ -53,7 +53,7 @@ static bool sumsRowsOfProduct(ReduceSumOp sum) {
   return !isReadByKernel(skipReshapes(sum.getX()), /*besides=*/sum);
 }
 
-/// The operand of a gradient of a weight by which it contracts the rows of
+/// The operand of a weight's gradient with which it contracts the rows of
 /// `gradient`; null if there is none.
 static OpOperand *findWeightGradient(Value gradient, int64_t columns) {
   auto type = cast<RankedTensorType>(gradient.getType());
@@ -72,7 +72,7 @@ static OpOperand *findWeightGradient(Value gradient, int64_t columns) {
   return nullptr;
 }
 
-/// The library sums what it reads for the product.
+/// Replaces the sum with a second result of the product.
 static void join(ReduceSumOp sum) {
   if (!sumsRowsOfProduct(sum))
     return;
@@ -83,7 +83,7 @@ static void join(ReduceSumOp sum) {
     return;
   auto product = cast<MatMulOp>(use->getOwner());
   bool isOfLhs = use->getOperandNumber() == 0;
-  // Where both have what they need, before anything needs them.
+  // Move one of them so that both have their operands and precede their users.
   Operation *before = product;
   if (sum->isBeforeInBlock(product)) {
     before = sum;

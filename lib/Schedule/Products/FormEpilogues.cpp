@@ -1,8 +1,8 @@
-//===- FormEpilogues.cpp - products compute what follows them -------------===//
+//===- FormEpilogues.cpp - fuse products with what follows ----------------===//
 //
-// A matrix product with the elementwise ops that read its result becomes one
-// op. A function such as GELU is recognised by its values at many places, in
-// whatever form an exporter or a gradient rule wrote it.
+// A matrix product and the elementwise ops that read its result become one op.
+// The pass recognises a function such as GELU by its values at many points, in
+// every form in which an exporter or a gradient rule writes it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,21 +30,21 @@ using namespace dtc;
 
 namespace {
 
-/// The elements of a tensor at some places.
+/// The elements of a tensor at the sample points.
 using Samples = std::vector<double>;
 
-/// What follows element by element from some tensors and constants alone.
+/// Values that follow element by element from some tensors and constants.
 struct Formula {
   llvm::MapVector<Value, Samples> values; ///< in the order of discovery
 
-  /// The first value that is the function; null if none is.
+  /// The first value that equals the function; null if none does.
   Value find(Type type, const Samples &function) const;
 };
 
 } // namespace
 
 static constexpr int numSamples = 61;
-/// Formulas have some ten ops; longer ones are none that is looked for.
+/// Formulas have about ten ops; the search ignores longer ones.
 static constexpr size_t mostValues = 256;
 
 static Samples sample(function_ref<double(int)> function) {
@@ -54,12 +54,12 @@ static Samples sample(function_ref<double(int)> function) {
   return samples;
 }
 
-/// From -12 to 12: beyond, GELU is the larger of x and 0.
+/// Sample points from -12 to 12: beyond, GELU is the larger of x and 0.
 static double getArgument(int i) { return (i - 30) * 0.4; }
-/// A factor that is another at each argument.
+/// A factor that differs between sample points.
 static double getFactor(int i) { return i % 7 - 3.5; }
 
-/// The tangent's argument, of the approximation by tanh.
+/// The argument of tanh in the tanh approximation of GELU.
 static double getInner(double x) {
   return std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x);
 }
@@ -70,7 +70,7 @@ static double geluGrad(double x) {
   return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * slope;
 }
 
-/// Up to what constants in f32 differ by.
+/// Equal up to the error of constants in f32.
 static bool areEqual(const Samples &a, const Samples &b) {
   return llvm::all_of(llvm::zip(a, b), [](auto pair) {
     auto [x, y] = pair;
@@ -94,8 +94,8 @@ static std::optional<double> getSplat(Value value) {
   return data.getSplatValue<APFloat>().convertToDouble();
 }
 
-/// Whether an op has an analytic function: two formulas of such that agree at
-/// all samples are one. A choice could be another where there is no sample.
+/// Whether an op is an analytic function: two formulas of such ops that agree
+/// at all samples are equal. A selection could differ between samples.
 static bool isAnalytic(Operation *op) {
   if (auto cast = dyn_cast<CastOp>(op))
     return isa<FloatType>(cast.getX().getType().getElementType()) &&
@@ -104,8 +104,8 @@ static bool isAnalytic(Operation *op) {
              ReciprocalOp, TanhOp, ErfOp, SigmoidOp>(op);
 }
 
-/// The result of an op at the places of its operands; none if an operand is not
-/// known.
+/// The result of an op at the sample points of its operands; none if an operand
+/// is not known.
 static std::optional<Samples> evaluate(Operation *op, const Formula &formula) {
   SmallVector<Samples> operands;
   for (Value operand : op->getOperands()) {
@@ -128,7 +128,7 @@ static std::optional<Samples> evaluate(Operation *op, const Formula &formula) {
   return result;
 }
 
-/// Adds all that follows from what the formula has.
+/// Adds all values that follow from those of the formula.
 static void follow(Formula &formula) {
   ArrayRef<int64_t> shape =
       cast<RankedTensorType>(formula.values.front().first.getType()).getShape();
@@ -163,7 +163,7 @@ static bool canHaveEpilogue(MatMulOp product) {
              0;
 }
 
-/// A product's result, or the only view of it that is needed.
+/// A product's result, or the only view of it that has users.
 static Value getWhatIsRead(MatMulOp product) {
   Value result = product.getResult();
   auto view = result.hasOneUse() ? dyn_cast<ReshapeOp>(*result.user_begin())
@@ -173,7 +173,7 @@ static Value getWhatIsRead(MatMulOp product) {
 
 namespace {
 
-/// What is added to a value by the only op that reads it.
+/// An addition to a value by its only reader.
 struct Addition {
   Value sum; ///< null if there is none
   Value other;
@@ -188,8 +188,8 @@ static Addition findAddition(Value value) {
   return {add.getResult(), add.getLhs() == value ? add.getRhs() : add.getLhs()};
 }
 
-/// A row that is added to a product. It begins where the library may read it:
-/// parameters of ZeRO lie side by side in one tensor.
+/// Finds a row that is added to a product. Its alignment must suit the library:
+/// ZeRO puts parameters side by side in one tensor.
 static Addition findBias(MatMulOp product, const AliasClasses &classes) {
   Addition bias = findAddition(getWhatIsRead(product));
   if (!bias.sum)
@@ -205,8 +205,8 @@ static Addition findBias(MatMulOp product, const AliasClasses &classes) {
   return isRow && isAligned ? bias : Addition();
 }
 
-/// Whether any op before a product reads a value: then the value is in memory
-/// when the product is computed.
+/// Whether an op before a product reads a value, so that it is in memory when
+/// the product is computed.
 static bool isReadBefore(Operation *product, Value value) {
   return llvm::any_of(value.getUsers(), [&](Operation *user) {
     return isView(user) ? isReadBefore(product, user->getResult(0))
@@ -214,8 +214,8 @@ static bool isReadBefore(Operation *product, Value value) {
   });
 }
 
-/// A matrix that is added to a product or to its sum with a bias, and that is
-/// in memory, whoever adds it.
+/// Finds a matrix that is added to a product, or to its sum with a bias, and
+/// that is in memory anyway.
 static Addition findMatrix(MatMulOp product, Value sum,
                            const AliasClasses &classes) {
   Addition matrix = findAddition(sum);
@@ -253,14 +253,14 @@ private:
 
   Block &body;
   AliasClasses classes;
-  /// Products that have become one with what follows them.
+  /// Products that were fused with the ops that follow.
   llvm::DenseSet<Operation *> replaced;
 };
 
 } // namespace
 
-/// An op in place of a product and of what computes `values`, whose names it
-/// has.
+/// Creates an op in place of a product and of the ops that compute `values`,
+/// whose locations it takes.
 MatMulEpilogueOp EpilogueBuilder::create(Epilogue epilogue, MatMulOp product,
                                          Value other, Operation *before,
                                          ArrayRef<Value> values, bool hasSum,
@@ -277,7 +277,7 @@ MatMulEpilogueOp EpilogueBuilder::create(Epilogue epilogue, MatMulOp product,
       product.getTransposeLhs(), product.getTransposeRhs());
 }
 
-/// With a matrix, such as the residual, or another product of a sum.
+/// Fuses the addition of a matrix, such as the residual or another product.
 bool EpilogueBuilder::addMatrix(MatMulOp product, const Addition &bias) {
   Value from = bias.sum ? bias.sum : getWhatIsRead(product);
   auto [sum, other] = findMatrix(product, from, classes);
@@ -320,12 +320,13 @@ void EpilogueBuilder::addForward(MatMulOp product) {
     addGradients(x, formula);
     y.replaceAllUsesWith(fused.getResult());
     x.replaceAllUsesWith(fused.getSum());
-  } else if (!isReadByKernel(x)) { // else the addition costs nothing there
+  } else if (!isReadByKernel(x)) { // else the kernel adds at no cost
     replace(x, Epilogue::bias);
   }
 }
 
-/// Looks for the gradient where an op reads what follows from x, and a product.
+/// Finds ops that multiply a product by a gradient function of x, and fuses
+/// them.
 void EpilogueBuilder::addGradients(Value x, const Formula &formula) {
   llvm::SetVector<Operation *> products;
   for (const auto &[value, samples] : formula.values)
@@ -351,7 +352,7 @@ void EpilogueBuilder::addGradient(MatMulOp product, Value x,
                              }));
   if (!gradient)
     return;
-  // What leads from the product to the gradient leads nowhere else.
+  // All values between the product and the gradient must have no other users.
   llvm::SetVector<Value> way;
   way.insert(gradient);
   for (size_t next = 0; next < way.size(); ++next)
@@ -390,7 +391,7 @@ struct FormEpilogues : dtc::impl::FormEpiloguesBase<FormEpilogues> {
     if (failed(step))
       return signalPassFailure();
     EpilogueBuilder(step->front()).run();
-    eraseDeadOps(*step); // what was needed for the results alone
+    eraseDeadOps(*step); // ops that only replaced results needed
   }
 };
 

@@ -1,8 +1,8 @@
-//===- Recompute.cpp - make activations again instead of keeping them -----===//
+//===- Recompute.cpp - recompute activations ------------------------------===//
 //
 // Clones ops of @forward into @backward and @weight, each before its first use
-// there, and drops what the backward pass then no longer reads from what
-// @forward returns. Which values stay is RecomputePolicy's choice.
+// there, and removes results of @forward that the backward pass no longer
+// reads. RecomputePolicy chooses the values to keep.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,7 +47,7 @@ int64_t getMessageNumber(DictionaryAttr message) {
 struct Reader {
   explicit Reader(func::FuncOp function) : function(function) {}
   func::FuncOp function;
-  DenseMap<Value, Value> values; ///< what it has of the forward pass
+  DenseMap<Value, Value> values; ///< its copies of forward values
 };
 
 /// Rewrites the functions of one chunk of a stage.
@@ -111,8 +111,8 @@ StageRecompute::StageRecompute(ModuleOp stage, func::FuncOp plan,
   classifyResults();
 }
 
-/// What is neither an input nor received in each micro-batch is computed from
-/// parameters.
+/// Classifies arguments. Those that are neither inputs nor received in each
+/// micro-batch are computed from parameters.
 void StageRecompute::classifyArguments() {
   llvm::DenseSet<int64_t> inputs, activations;
   for (unsigned i = 0; i < plan.getNumArguments(); ++i)
@@ -168,8 +168,8 @@ void StageRecompute::classifyResults() {
   }
 }
 
-/// Whether what reads a value in the backward pass may share a kernel with what
-/// makes it.
+/// Whether the readers of a value in the backward pass can share a kernel with
+/// its definition.
 bool StageRecompute::isReadByKernels(int64_t number) {
   for (Phase::Kind kind : {Phase::Backward, Phase::Weight})
     if (func::FuncOp function = findFunction(stage, {kind, chunk}))
@@ -184,8 +184,8 @@ bool StageRecompute::isReadByKernels(int64_t number) {
   return true;
 }
 
-/// Numbers of what the backward pass reads, or of what all else does. Other
-/// chunks have their own.
+/// Numbers of the values that the backward pass reads, or that all other
+/// functions read. Other chunks have their own.
 llvm::DenseSet<int64_t> StageRecompute::getReadNumbers(bool byBackwardPass) {
   llvm::DenseSet<int64_t> read;
   for (auto function : stage.getOps<func::FuncOp>()) {
@@ -220,8 +220,8 @@ void StageRecompute::run(const RecomputePolicy &policy) {
   eraseUnused();
 }
 
-/// Views of what the forward pass saved stand where they are read: what they
-/// look at is made again there, and no earlier.
+/// Moves views of saved values to their readers, so that the viewed values are
+/// recomputed there and no earlier.
 static void sinkViews(Block &body) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body))) {
     if (!isView(&op) || op.use_empty())
@@ -230,7 +230,7 @@ static void sinkViews(Block &body) {
     for (Operation *user : op.getUsers())
       if (user->isBeforeInBlock(first))
         first = user;
-    // As moveBefore does, which has the whole block numbered again.
+    // Not moveBefore, which would renumber the whole block.
     op.remove();
     body.getOperations().insert(first->getIterator(), &op);
   }
@@ -239,7 +239,7 @@ static void sinkViews(Block &body) {
 void StageRecompute::rewrite(func::FuncOp function) {
   sinkViews(function.front());
   Reader &reader = readers.emplace_back(function);
-  // Arguments that have to be made, by the argument.
+  // The recomputed value of each argument.
   DenseMap<Value, Value> wanted;
   for (BlockArgument argument : function.getArguments()) {
     auto it = byNumber.find(getArgNumber(function, argument.getArgNumber()));
@@ -264,8 +264,8 @@ void StageRecompute::rewrite(func::FuncOp function) {
   shareGathers(function);
 }
 
-/// One gather of each parameter: what is made again may need those that the
-/// backward pass needs later.
+/// Keeps one gather of each parameter: recomputation may need parameters that
+/// the backward pass needs later.
 void StageRecompute::shareGathers(func::FuncOp function) {
   DenseMap<std::pair<Value, Type>, Operation *> first;
   for (Operation &op :
@@ -283,8 +283,8 @@ void StageRecompute::shareGathers(func::FuncOp function) {
     }
 }
 
-/// What an op overwrites, such as an all-reduce, is made anew: an argument is
-/// the caller's, which may need it again.
+/// Copies an argument that a recomputed op, such as an all-reduce, would
+/// overwrite: it belongs to the caller, which may still need it.
 static void copyIfOfCaller(OpResult result, IRMapping &mapping,
                            OpBuilder &builder) {
   std::optional<Alias> alias = getAlias(result);
@@ -302,8 +302,8 @@ static void copyIfOfCaller(OpResult result, IRMapping &mapping,
                   .getResult());
 }
 
-/// A value of the forward pass in a function of the backward pass. What an
-/// earlier function has made is not made again.
+/// Returns a forward value in a function of the backward pass. Values that an
+/// earlier function has recomputed are not recomputed again.
 Value StageRecompute::get(Value value, Reader &reader, OpBuilder &builder) {
   if (Value known = reader.values.lookup(value))
     return known;
@@ -328,7 +328,7 @@ Value StageRecompute::get(Value value, Reader &reader, OpBuilder &builder) {
   return reader.values[value];
 }
 
-/// A new argument for a value, which the function that has it returns.
+/// Adds an argument for a value, and makes the function that has it return it.
 Value StageRecompute::import(Value value, Reader &reader) {
   auto [it, isNew] = numbers.try_emplace(value, nextNumber);
   if (isNew)
@@ -383,8 +383,8 @@ void StageRecompute::dropRecomputedResults() {
   annotateUpdates(forward.function);
 }
 
-/// What only results needed that are made again runs in the backward pass
-/// alone; all members of a group leave a collective out.
+/// Erases ops of the forward pass whose results are only recomputed. All
+/// members of a group omit the same collectives.
 void StageRecompute::eraseUnused() {
   for (Operation &op :
        llvm::make_early_inc_range(llvm::reverse(forward.getBody()))) {

@@ -1,6 +1,6 @@
-//===- RecomputePolicy.cpp - what of a forward pass is kept ---------------===//
+//===- RecomputePolicy.cpp - choose values to keep ------------------------===//
 //
-// One walk over the forward pass finds the cuts; each policy is a rule on the
+// One walk over the forward pass finds the cuts. Each policy is a rule on the
 // units between them, or on single ops.
 //
 //===----------------------------------------------------------------------===//
@@ -16,7 +16,7 @@ using namespace dtc;
 // Units
 //===----------------------------------------------------------------------===//
 
-/// The memory that a view looks at.
+/// The memory that a view refers to.
 static Value getViewed(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isView(op))
@@ -73,7 +73,7 @@ SmallVector<Value> dtc::findCuts(const ForwardPass &forward) {
 
   AliasClasses classes(forward.getBody());
   SmallVector<Value> cuts;
-  // What stages before have sent crosses like any activation.
+  // Values received from earlier stages are live like any activation.
   llvm::SetVector<Value> live;
   for (Value argument : forward.getBody().getArguments())
     if (forward.fromInputs.contains(argument) &&
@@ -101,25 +101,25 @@ SmallVector<Value> dtc::findCuts(const ForwardPass &forward) {
 
 namespace {
 
-/// A choice, and all that follows from it and from arguments.
+/// Kept values, and all values that follow from them and from arguments.
 struct Kept {
   llvm::DenseSet<Value> kept, available;
 };
 
 } // namespace
 
-/// Whether an op is worth running again, if what it reads is there.
+/// Whether an op is cheap enough to run again when its operands are available.
 static bool isCheap(Operation *op) {
   return isMemoryEffectFree(op) && !op->hasTrait<Product>() &&
          !overwritesOperand(op) && !getGatheredParameter(op);
 }
 
-/// What is saved and does not follow, without a product or communication, from
-/// arguments and from what else is kept: `sources` and what is sent. Whichever
-/// function of the backward pass makes it gathers the parameters that it needs
-/// anyway. Nothing follows from a cut that is not kept: sums of normalised
-/// values would follow one from the other, from the first on, and all of them
-/// would be made before the last is used.
+/// Keeps the saved values that do not follow, without a product or
+/// communication, from arguments, from other kept values such as `sources`, or
+/// from sent values. The functions of the backward pass gather their parameters
+/// anyway. Nothing follows from a cut that is not kept. Otherwise sums of
+/// normalised values would follow from each other, from the first on, and all
+/// of them would be recomputed before the last is used.
 static Kept keepExpensive(const ForwardPass &forward,
                           const llvm::DenseSet<Value> &cuts,
                           const llvm::DenseSet<Value> &sources) {
@@ -149,18 +149,18 @@ static Kept keepExpensive(const ForwardPass &forward,
 
 namespace {
 
-/// A value from which alone a kept one follows.
+/// A value from which a kept one follows, together with available values only.
 struct Source {
   Value value;
-  /// Activations of other stages that the ops in between read, and that would
-  /// have to wait for the backward pass.
+  /// Activations of other stages that the ops between read, and that would have
+  /// to be kept for the backward pass.
   llvm::SetVector<Value> waiting;
 };
 
 } // namespace
 
-/// Adds what of other stages a value that is not kept follows from, and what
-/// the backward pass does not read anyway.
+/// Adds the activations of other stages that a value depends on, if they are
+/// neither kept nor read by the backward pass anyway.
 static void addWaiting(Value value, const ForwardPass &forward, const Kept &all,
                        llvm::SetVector<Value> &waiting) {
   SmallVector<Value> worklist = {value};
@@ -203,10 +203,11 @@ static SmallVector<Source> getSources(Value kept, const ForwardPass &forward,
   return sources;
 }
 
-/// Values that are kept in place of larger ones that follow from each: of GELU
-/// by erf its argument, not half of it and its quotient by the root of 2. And
-/// those as large as what the forward pass makes for kernels of the backward
-/// pass alone, which can make it on their way: logits without their bias.
+/// Finds values to keep in place of larger ones that follow from them: for GELU
+/// by erf its argument, instead of half of it and its quotient by the root of
+/// 2. Also finds values as large as those that the forward pass makes only for
+/// kernels of the backward pass, which can compute them on the way: logits
+/// without their bias.
 static llvm::DenseSet<Value> findSources(const ForwardPass &forward,
                                          const Kept &all) {
   struct Following {
@@ -257,7 +258,7 @@ static llvm::DenseSet<Value> findSources(const ForwardPass &forward,
   return sources;
 }
 
-/// What is expensive, or what that follows from if it is smaller.
+/// Keeps expensive values, or smaller ones from which they follow.
 llvm::DenseSet<Value>
 RecomputePolicy::keepSmallest(const ForwardPass &forward) const {
   SmallVector<Value> found = findCuts(forward);
@@ -305,7 +306,7 @@ FailureOr<RecomputePolicy> RecomputePolicy::parse(StringRef text,
 bool RecomputePolicy::matches(Operation *op) const {
   if (!pattern)
     return false;
-  // What is of no node has the name of the file.
+  // Ops without a node have the name of the file.
   ModuleOp root = op->getParentOfType<ModuleOp>();
   while (auto outer = root->getParentOfType<ModuleOp>())
     root = outer;
@@ -336,7 +337,7 @@ RecomputePolicy::chooseKept(const ForwardPass &forward) const {
   return kept;
 }
 
-/// The cuts, and what is saved of units that are not computed again.
+/// Keeps the cuts, and the saved values of units that are not recomputed.
 llvm::DenseSet<Value>
 RecomputePolicy::keepUnits(const ForwardPass &forward) const {
   SmallVector<Value> kept;

@@ -1,13 +1,13 @@
-//===- RecomputePolicy.h - what of a forward pass is kept -------*- C++ -*-===//
+//===- RecomputePolicy.h - choose values to keep ----------------*- C++ -*-===//
 //
-// The forward pass of a stage as a sequence of units, and the choice, by the
-// policy that the user named, of the values that wait for the backward pass.
+// Divides the forward pass of a stage into a sequence of units. The user's
+// policy chooses the values that are kept for the backward pass.
 //
 // An activation is a value that depends on parameters and on inputs. A cut is
-// an activation that, where it is made, is the only one that later ops of the
-// stage read. The first cut after each matrix product, but for those after the
-// last product, ends a unit. In a transformer the cuts are the sums of the
-// residual stream, the units attentions and MLPs.
+// an activation that, at its definition, is the only one that later ops of the
+// stage read. The first cut after each matrix product, except after the last
+// one, ends a unit. In a transformer the cuts are the sums of the residual
+// stream, and the units are attentions and MLPs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ namespace dtc {
 struct ForwardPass {
   mlir::func::FuncOp function;
   mlir::Block &getBody() const { return function->getRegion(0).front(); }
-  /// Arguments that depend on inputs, on parameters or states.
+  /// Arguments that depend on inputs; on parameters or states.
   llvm::DenseSet<mlir::Value> fromInputs, fromParameters;
   /// Arguments that each function of the backward pass reads, too.
   llvm::DenseSet<mlir::Value> readAgain;
@@ -34,20 +34,20 @@ struct ForwardPass {
   llvm::DenseSet<mlir::Value> readLater;
   /// Results that the backward pass reads.
   llvm::DenseSet<mlir::Value> saved;
-  /// Those of them that only kernels read there, which can make them, too.
+  /// Saved results that only kernels read there, which can compute them, too.
   llvm::DenseSet<mlir::Value> readByKernels;
-  /// Results that something else reads, too: they are there anyway.
+  /// Results that other functions read, too, so they are kept anyway.
   llvm::DenseSet<mlir::Value> sent;
 };
 
 class RecomputePolicy {
 public:
-  /// none, all, except-last, every:N, selective or a pattern of node names.
-  /// Fails with a diagnostic on `op` if it is none of these.
+  /// Parses none, all, except-last, every:N, selective or a pattern of node
+  /// names. Fails with a diagnostic on `op` for any other text.
   static mlir::FailureOr<RecomputePolicy> parse(llvm::StringRef text,
                                                 mlir::Operation *op);
 
-  /// The values that are kept, if they are needed. All else is computed again.
+  /// Returns the values to keep, if they are needed. All others are recomputed.
   llvm::DenseSet<mlir::Value> chooseKept(const ForwardPass &forward) const;
 
   bool isPattern() const { return kind == Kind::Pattern; }
@@ -62,7 +62,7 @@ private:
   bool matches(mlir::Operation *op) const;
 
   Kind kind = Kind::None;
-  int64_t distance = 1; ///< units from one kept cut to the next
+  int64_t distance = 1; ///< in units, between kept cuts
   std::optional<llvm::GlobPattern> pattern;
 };
 

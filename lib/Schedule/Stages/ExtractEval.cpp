@@ -1,7 +1,7 @@
-//===- ExtractEval.cpp - a function of what an evaluation asks for --------===//
+//===- ExtractEval.cpp - extract the evaluation ---------------------------===//
 //
-// The last moment at which training and evaluation are one function: their
-// layouts are the same, their plans will differ.
+// After this step, training and evaluation are separate functions: their
+// layouts are the same, but their plans differ.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +25,8 @@ static SmallVector<StringAttr> getBatchAxes(LayoutAttr layout) {
   return axes;
 }
 
-/// Whether each rank has the rows of its samples of a value, as it has those of
-/// the labels. Other values cannot be recorded.
+/// Whether each rank has the rows of a value that belong to its labels. Other
+/// values cannot be recorded.
 static bool isSplitAsLabels(func::FuncOp function, Value value) {
   LayoutAttr layout = getLayout(value.getType());
   if (!value.getDefiningOp() || !layout || !layout.isSplit(MeshAttr::timeAxis))
@@ -43,9 +43,9 @@ static bool isSplitAsLabels(func::FuncOp function, Value value) {
   return false;
 }
 
-/// Keeps the results of an evaluation, or all others, and what they need.
-/// Everything is a value here, communication included: what has no users has no
-/// effect.
+/// Keeps the results of an evaluation, or all others, and the ops that they
+/// need. All ops are free of side effects here, communication included, so ops
+/// without users can go.
 static void keepResults(func::FuncOp function, bool ofEval) {
   llvm::BitVector others(function.getNumResults());
   for (OpOperand &returned : getReturn(function)->getOpOperands()) {

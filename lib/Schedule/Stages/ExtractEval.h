@@ -1,4 +1,4 @@
-//===- ExtractEval.h - a function of what an evaluation asks for *- C++ -*-===//
+//===- ExtractEval.h - extract the evaluation -------------------*- C++ -*-===//
 
 #ifndef DTC_LIB_SCHEDULE_STAGES_EXTRACTEVAL_H
 #define DTC_LIB_SCHEDULE_STAGES_EXTRACTEVAL_H
@@ -7,9 +7,9 @@
 
 namespace dtc {
 
-/// A clone of `@step` keeps the result `eval` and becomes `@eval`; `@step`
-/// keeps all others. Ops without users and, of `@eval`, arguments without users
-/// go. Null if there is no such result.
+/// Moves the result `eval` of `@step` into a clone, `@eval`; `@step` keeps all
+/// others. Removes ops without users and, in `@eval`, arguments without users.
+/// Returns null if there is no such result.
 mlir::func::FuncOp extractEval(mlir::func::FuncOp step);
 
 } // namespace dtc

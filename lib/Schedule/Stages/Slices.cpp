@@ -1,7 +1,7 @@
-//===- Slices.cpp - which phase of which stage runs an op -----------------===//
+//===- Slices.cpp - assign ops to phases of stages ------------------------===//
 //
-// A walk forward classifies values; a walk backward, from the results of the
-// step, collects which phases of which stages read each value and places the
+// A walk forward classifies values. A walk backward, from the results of the
+// step, collects the phases of the stages that read each value, and places the
 // op that defines it in the first of them that may run it.
 //
 //===----------------------------------------------------------------------===//
@@ -30,8 +30,8 @@ bool Slices::isPerMicrobatch(Operation &op) const {
          llvm::any_of(op.getResults(), varies);
 }
 
-/// Whether each phase that needs the op's result makes it: it costs nothing, or
-/// is not to be kept.
+/// Whether each phase that needs the op's result clones the op: it costs
+/// nothing, or its result must not be kept.
 static bool isCloned(Operation &op) {
   return isa<ConstantOp>(op) || isView(&op) || isParameterGather(&op);
 }
@@ -47,13 +47,13 @@ FailureOr<Slices> Slices::compute(func::FuncOp step, StageAnalysis stages,
 }
 
 //===----------------------------------------------------------------------===//
-// Forward: what values depend on
+// Forward: dependences of values
 //===----------------------------------------------------------------------===//
 
-/// From the ops that say so to those that see a micro-batch themselves. And
-/// those that reshape what nothing else reads of a micro-batch: where it is
-/// made a shape costs nothing; the update would return a copy of what it is
-/// given.
+/// Finds ops that repeat for each micro-batch, from the ops that are marked to
+/// those that read a micro-batch themselves. Adds reshapes of values that
+/// nothing else in a micro-batch reads: a reshape costs nothing next to its
+/// producer, while in the update it would cause a copy.
 void Slices::findRepeated(Block &body) {
   for (auto reshape : body.getOps<ReshapeOp>()) {
     Operation *maker = reshape.getX().getDefiningOp();
@@ -97,7 +97,8 @@ LogicalResult Slices::classify(Block &body) {
     for (Value operand : op.getOperands()) {
       if (auto made = levels.find(operand); made != levels.end()) {
         isKnown = false;
-        // Micro-batches read a sum once all of them have added their part.
+        // Micro-batches read a sum only after all of them have added their
+        // part.
         bool isSum = perMicrobatch && !repeated.contains(&op) &&
                      getTime(operand) != Time::Microbatch;
         level = std::max(level, made->second + isSum);
@@ -132,8 +133,8 @@ LogicalResult Slices::classify(Block &body) {
     }
   }
 
-  // What the loss, an evaluation or a running statistic, which is no trained
-  // parameter, depends on; definitions come before uses.
+  // Find the ops that the loss, an evaluation or a running statistic (a
+  // parameter that is not trained) depends on. Definitions come before uses.
   llvm::StringSet<> statistics;
   for (BlockArgument argument : body.getArguments())
     if (step.getArgAttr(argument.getArgNumber(), attr::statistic))
@@ -164,7 +165,7 @@ LogicalResult Slices::classify(Block &body) {
 }
 
 //===----------------------------------------------------------------------===//
-// Backward: who needs what
+// Backward: users of values
 //===----------------------------------------------------------------------===//
 
 void Slices::demand(int64_t stage, Value value, Phase phase) {
@@ -253,7 +254,8 @@ LogicalResult Slices::visit(Operation &op) {
   return success();
 }
 
-/// What a loss is taken of is made in the forward pass, wherever the loss is.
+/// Demands the operands of a loss in the forward pass, even if another phase
+/// computes the loss.
 void Slices::demandForward(Operation &op, int64_t stage, unsigned chunk) {
   for (Value operand : op.getOperands()) {
     Operation *producer = operand.getDefiningOp();
@@ -267,8 +269,9 @@ void Slices::demandForward(Operation &op, int64_t stage, unsigned chunk) {
   }
 }
 
-/// Where a stage makes what each micro-batch adds to a sum. A loss is summed
-/// where its gradient is computed, of the same operands: one kernel reads them.
+/// The phase in which a stage computes a micro-batch's part of a sum. The loss
+/// is summed in the phase of its gradient, which has the same operands: one
+/// kernel reads them.
 Phase Slices::placeSum(Operation &op, int64_t stage, unsigned chunk) const {
   if (!forwardSlice.contains(&op))
     return {joins ? Phase::Backward : Phase::Weight, chunk};
@@ -289,8 +292,8 @@ Phase Slices::placeSum(Operation &op, int64_t stage, unsigned chunk) const {
   return gradient.value_or(Phase{Phase::Forward, chunk});
 }
 
-/// What another chunk of the stage reads is made in the op's own, before: the
-/// chunks after it read activations, those before it gradients.
+/// Replaces phases of another chunk with earlier ones of the op's own chunk:
+/// later chunks read activations, earlier ones gradients.
 Slices::PhaseSet Slices::toOwnChunk(Operation &op, PhaseSet wanted) const {
   if (isCloned(op) || op.getNumResults() == 0 || !getStage(op.getResult(0)))
     return wanted;
@@ -305,7 +308,7 @@ Slices::PhaseSet Slices::toOwnChunk(Operation &op, PhaseSet wanted) const {
   return result;
 }
 
-/// Where a stage runs an op; nowhere if it does not need it.
+/// The phases in which a stage runs an op; empty if it does not need it.
 Slices::PhaseSet Slices::place(Operation &op, int64_t stage) {
   PhaseSet wanted;
   SmallVector<std::pair<Value, Phase>> summed;
@@ -317,8 +320,8 @@ Slices::PhaseSet Slices::place(Operation &op, int64_t stage) {
     if (readers.empty())
       continue;
     if (perMicrobatch && getTime(result) == Time::Accumulated) {
-      // Made in a micro-batch, read when all are done. `classify` has seen
-      // that only sums of inputs are read before.
+      // Computed in a micro-batch, read after all are done. `classify` has
+      // checked that only sums of inputs are read earlier.
       summed.emplace_back(result,
                           readers.begin()->kind < Phase::Reduce
                               ? Phase{Phase::Inputs, levels.lookup(result)}
@@ -331,8 +334,8 @@ Slices::PhaseSet Slices::place(Operation &op, int64_t stage) {
   if (wanted.empty() || (isCloned(op) && summed.empty()))
     return wanted;
   if (perMicrobatch) {
-    // Sums of inputs make again what they need. So does each chunk, of what
-    // belongs to no stage.
+    // Each sum of inputs recomputes its operands. Each chunk does, too, for ops
+    // that belong to no stage.
     std::map<unsigned, Phase> ofChunks;
     PhaseSet result;
     for (Phase phase : toOwnChunk(op, wanted))
@@ -345,7 +348,7 @@ Slices::PhaseSet Slices::place(Operation &op, int64_t stage) {
     return result;
   }
 
-  // Sums of inputs clone what is made of constants.
+  // Sums of inputs clone ops that depend on constants alone.
   PhaseSet result;
   bool isKnown = llvm::none_of(
       op.getResults(), [&](Value value) { return levels.contains(value); });
@@ -410,7 +413,7 @@ LogicalResult Slices::visitSum(SumOverStagesOp op) {
     }
   if (!needed)
     return success();
-  // A collective: every stage takes part.
+  // Every stage takes part in a collective.
   for (auto &stagePhases : phases)
     stagePhases[{Phase::Update}].insert(op);
   for (Value part : op.getParts())

@@ -1,4 +1,4 @@
-//===- Slices.h - which phase of which stage runs an op ---------*- C++ -*-===//
+//===- Slices.h - assign ops to phases of stages ----------------*- C++ -*-===//
 //
 // The analysis behind SplitStages: backward slicing of a step from its results
 // over stages and phases. Boundaries have numbers of virtual stages: of K
@@ -29,34 +29,35 @@ Time getTime(mlir::Value value);
 /// A value that crosses stages.
 struct Message {
   BoundaryOp boundary;
-  int64_t channel; ///< its number in the step
+  int64_t channel; ///< number of the message in the step
   Phase sent;      ///< the phase after which it is sent
   Phase received;  ///< the phase before which it is received
 };
 
 class Slices {
 public:
-  /// Slices are the only views that may be operands of boundaries. Fails with a
-  /// diagnostic.
-  /// With `joins`, Backward has what Weight would.
+  /// Analyses a step. Slices are the only views that may be operands of
+  /// boundaries. With `joins`, Backward also has the ops of Weight. Fails with
+  /// a diagnostic.
   static mlir::FailureOr<Slices> compute(mlir::func::FuncOp step,
                                          StageAnalysis stages,
                                          int64_t numStages, bool joins);
 
   int64_t getNumStages() const { return phases.size(); }
-  /// Chunks of all stages together.
+  /// Number of chunks of all stages.
   int64_t getNumVirtualStages() const { return stages.getNumStages(); }
-  /// The stage that has a value; none if each knows it.
+  /// The stage that has a value; none if every stage can compute it.
   std::optional<int64_t> getStage(mlir::Value value) const {
     std::optional<int64_t> home = stages.getStage(value);
     return home ? std::optional(*home % getNumStages()) : std::nullopt;
   }
-  /// Whether a boundary is between chunks of one stage: nothing is sent.
+  /// Whether a boundary is between chunks of one stage, so that nothing is
+  /// sent.
   bool isLocal(BoundaryOp op) const {
     return op.getFrom() % getNumStages() == op.getTo() % getNumStages();
   }
 
-  /// The phases of a stage, in order, that have ops.
+  /// The phases of a stage that have ops, in order.
   const std::map<Phase, llvm::SetVector<mlir::Operation *>> &
   getPhases(int64_t stage) const {
     return phases[stage];
@@ -67,23 +68,23 @@ public:
     return exported[stage].contains(value) &&
            (only == onlyFrom[stage].end() || only->second == phase);
   }
-  /// Runs for each micro-batch: sees values of one.
+  /// Whether an op runs for each micro-batch because it has values of one.
   bool isPerMicrobatch(mlir::Operation &op) const;
-  /// Whether a result of an op is what a micro-batch adds to a sum.
+  /// Whether a result of an op is a micro-batch's part of a sum.
   bool makesPart(mlir::Operation &op, mlir::Value result) const {
     return isPerMicrobatch(op) && getTime(result) == Time::Accumulated;
   }
-  /// Whether what an op makes in each micro-batch is added up in this phase.
+  /// Whether a phase accumulates a value over micro-batches.
   bool isSummed(int64_t stage, Phase phase, mlir::Value value) const {
     auto sum = sums[stage].find(value);
     return sum != sums[stage].end() && sum->second == phase;
   }
-  /// Whether what a micro-batch adds to a sum leaves the function of a phase
+  /// Whether a micro-batch's part of a sum leaves the function of the phase
   /// that makes it.
   bool isPartExported(int64_t stage, Phase phase, mlir::Value value) const {
     return exportedParts[stage].contains(value) && phase.isChunked();
   }
-  /// Whether an op reads what a micro-batch adds to a sum, and not the sum.
+  /// Whether an op reads a micro-batch's part of a sum instead of the sum.
   bool readsPart(mlir::Operation &op, mlir::Value operand) const {
     return repeated.contains(&op) && getTime(operand) == Time::Accumulated;
   }
@@ -127,31 +128,31 @@ private:
   bool joins;
   std::vector<std::map<Phase, llvm::SetVector<mlir::Operation *>>> phases;
   std::vector<llvm::DenseSet<mlir::Value>> exported, exportedParts, used;
-  /// What several phases make, and one sends.
+  /// For values that several phases make, the only phase that exports them.
   std::vector<llvm::DenseMap<mlir::Value, Phase>> onlyFrom;
   /// The phase that adds up a value over micro-batches.
   std::vector<llvm::DenseMap<mlir::Value, Phase>> sums;
   std::vector<Message> messages;
 
-  /// For each stage, the phases that read a value; of a sum over micro-batches,
-  /// the phases that read the sum.
+  /// For each stage, the phases that read a value. For a sum over
+  /// micro-batches, only phases that read the sum.
   std::vector<llvm::DenseMap<mlir::Value, PhaseSet>> demands;
-  /// The phases that read what a micro-batch adds to a sum.
+  /// The phases that read a micro-batch's part of a sum.
   std::vector<llvm::DenseMap<mlir::Value, PhaseSet>> partDemands;
   /// Ops on sums over micro-batches that run for each of them: those with
-  /// `dtc.per_microbatch` and what these need, and shapes of what only they
-  /// read.
+  /// `dtc.per_microbatch`, the ops that they depend on, and reshapes that only
+  /// they read.
   llvm::DenseSet<mlir::Operation *> repeated;
-  /// Known only after the micro-batches, other than through sums of inputs.
+  /// Values known only after the micro-batches, except for sums of inputs.
   llvm::DenseSet<mlir::Value> late;
-  /// Computed from inputs and constants alone.
+  /// Values computed from inputs and constants alone.
   llvm::DenseSet<mlir::Value> fromInputs;
-  /// The level of the phase that makes a value: of Inputs, or of one that runs
-  /// once. What is made of constants alone is made where it is needed.
+  /// The level of the phase that makes a value: Inputs, or a phase that runs
+  /// once. Values of constants alone are computed by each user.
   llvm::DenseMap<mlir::Value, unsigned> levels;
   /// Ops that the loss, an evaluation or a running statistic depends on.
   llvm::DenseSet<mlir::Operation *> forwardSlice;
-  /// Those that the loss depends on.
+  /// Ops that the loss depends on.
   llvm::DenseSet<mlir::Operation *> lossSlice;
 };
 

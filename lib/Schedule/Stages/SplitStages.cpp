@@ -1,8 +1,8 @@
-//===- SplitStages.cpp - cut the step into one module per stage -----------===//
+//===- SplitStages.cpp - split the step into stages -----------------------===//
 //
-// Writes the functions that `Slices` found: values of other functions become
-// arguments, values that others need become results, what is partial on mb is
-// accumulated, and the mb axis leaves the types.
+// Writes the functions that `Slices` found. Values of other functions become
+// arguments, values that other functions need become results, values that are
+// partial on mb are accumulated, and types lose the mb axis.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,15 +38,15 @@ RankedTensorType dropTime(Type type) {
                                layout.without(MeshAttr::timeAxis));
 }
 
-/// Only the part of a bucket that is needed crosses, not the whole bucket; but
-/// padding may cross, which is less than a copy.
+/// Whether to send only the needed part of a bucket instead of the whole
+/// bucket. Padding may be sent, too, because that is cheaper than a copy.
 bool isSmallPart(Operation *view) {
   auto slice = dyn_cast<SliceOp>(view);
   return slice && 2 * slice.getType().getNumElements() <
                       slice.getX().getType().getNumElements();
 }
 
-/// A view is looked at on the other side of a boundary: what crosses is memory.
+/// Moves views behind boundaries, because a boundary sends memory.
 void sinkViews(Block &body) {
   for (auto boundary : llvm::make_early_inc_range(body.getOps<BoundaryOp>())) {
     SmallVector<Operation *> views;
@@ -69,14 +69,14 @@ void sinkViews(Block &body) {
     boundary.getY().replaceAllUsesWith(mapping.lookup(boundary.getX()));
     boundary.erase();
   }
-  // Views that only a boundary read.
+  // Erase views that only boundaries read.
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
     if (!isa<BoundaryOp>(op) && isView(&op) && op.use_empty())
       op.erase();
 }
 
-/// Numbers of the step's values. A sum over micro-batches is the accumulated
-/// value itself, and what a stage hands to itself is what it has.
+/// Numbers of the step's values. A sum over micro-batches has the number of the
+/// accumulated value. A value that a stage passes to itself keeps its number.
 class Numbering {
 public:
   Numbering(Block &body, const Slices &slices) {
@@ -96,7 +96,7 @@ public:
       }
   }
   int64_t operator[](Value value) const { return numbers.lookup(value); }
-  /// Of what a micro-batch adds to a value.
+  /// The number of a micro-batch's part of a value.
   int64_t getPart(Value value) const { return parts.lookup(value); }
 
 private:
@@ -120,23 +120,24 @@ private:
   void emit(Operation &op, OpBuilder &builder);
   void emitSum(SumOverStagesOp op, OpBuilder &builder);
   SmallVector<Value> getLocalParts(SumOverStagesOp op) const;
-  /// Whether a micro-batch makes what is read as the sum over all of them.
+  /// Whether this phase adds up a value over micro-batches.
   bool isPartOfSum(Value value) const {
     return slices.isSummed(stage, phase, value);
   }
-  /// Accumulated here, micro-batch after micro-batch. The value of the only
-  /// micro-batch is the sum.
+  /// Whether a value is accumulated here over micro-batches. With one
+  /// micro-batch, its value is the sum.
   bool isAccumulatedHere(Value value) const {
     return isPartOfSum(value) &&
            getLayout(value.getType()).getMesh().getSize(MeshAttr::timeAxis) > 1;
   }
 
-  /// Of what an op reads: the sum over micro-batches, or the part of one.
+  /// The number of an op's operand: of the sum over micro-batches, or of one
+  /// micro-batch's part.
   int64_t getNumber(Operation &op, Value operand) const {
     return slices.readsPart(op, operand) ? numbers.getPart(operand)
                                          : numbers[operand];
   }
-  /// Of what it makes.
+  /// The number of an op's result.
   int64_t getNumberOfResult(Operation &op, Value result) const {
     return slices.makesPart(op, result) ? numbers.getPart(result)
                                         : numbers[result];
@@ -149,7 +150,7 @@ private:
   std::map<int64_t, Type> arguments; ///< by number
   std::map<int64_t, Value> values, results;
   std::map<int64_t, Value> accumulators;
-  std::set<int64_t> gathered; ///< arguments that are
+  std::set<int64_t> gathered; ///< gathered arguments
 };
 
 SmallVector<Value> PhaseBuilder::getLocalParts(SumOverStagesOp op) const {
@@ -178,8 +179,8 @@ void PhaseBuilder::addArguments(ArrayRef<Operation *> ops) {
   }
 }
 
-/// In order, but gathered parameters and what is made of them alone wait for
-/// their first use: until then they would take up memory.
+/// Emits ops in order, but delays gathered parameters, and ops on them alone,
+/// until their first use to save memory.
 void PhaseBuilder::emitAll(ArrayRef<Operation *> ops, OpBuilder &builder) {
   // By the numbers of results: a value that crosses chunks has one number.
   std::map<int64_t, Operation *> waiting;
@@ -215,7 +216,7 @@ void PhaseBuilder::emit(Operation &op, OpBuilder &builder) {
   for (Value operand : op.getOperands())
     mapping.map(operand, values.at(getNumber(op, operand)));
   SmallVector<Value> made;
-  // The value of the only micro-batch is the sum over all of them.
+  // With one micro-batch, its value is the sum over all of them.
   if (isa<AsPartialOp>(op) && getTime(op.getResult(0)) == Time::Accumulated &&
       getTime(op.getOperand(0)) == Time::Microbatch) {
     made.push_back(mapping.lookup(op.getOperand(0)));
@@ -269,7 +270,7 @@ void PhaseBuilder::emitSum(SumOverStagesOp op, OpBuilder &builder) {
     auto reduce =
         AllReduceOp::create(builder, location, type, Reduction::sum, sum,
                             builder.getStrArrayAttr({stageAxis}));
-    // Stages have different programs, which meet here.
+    // Stages run different programs: the number matches their collectives.
     reduce->setAttr(attr::value,
                     builder.getI64IntegerAttr(numbers[op.getResult()]));
     sum = reduce.getResult(0);
@@ -304,8 +305,8 @@ func::FuncOp PhaseBuilder::build(ArrayRef<Operation *> ops, OpBuilder &builder,
     returned.push_back(value);
     numbersOfResults.push_back(number);
   }
-  // An argument that is overwritten is handed back, whether it is needed or
-  // not, so that the caller knows.
+  // Return every overwritten argument, needed or not, so that the caller sees
+  // the new value.
   auto ret = func::ReturnOp::create(inner, location, returned);
   AliasClasses classes(*body);
   llvm::DenseSet<Value> overwritten;
@@ -349,8 +350,8 @@ struct SplitStagesPass : dtc::impl::SplitStagesBase<SplitStagesPass> {
     FailureOr<Slices> ofEval = slice(eval);
     if (failed(ofEval))
       return signalPassFailure();
-    // An evaluation has the memory of the step's arguments, so that a stage's
-    // step has those, too, that its evaluation alone uses.
+    // An evaluation shares the memory of the step's arguments. So a stage's
+    // step also has the arguments that only its evaluation uses.
     PlanArguments arguments(eval);
     split(*step, *ofStep, [&](int64_t stage, BlockArgument argument) {
       BlockArgument same = arguments.find(argument);
@@ -359,7 +360,7 @@ struct SplitStagesPass : dtc::impl::SplitStagesBase<SplitStagesPass> {
     split(eval, *ofEval, /*isShared=*/{});
   }
 
-  /// What each stage has of the training step, or of the evaluation.
+  /// Computes the ops of each stage in the training step, or in the evaluation.
   FailureOr<Slices> slice(func::FuncOp step) {
     MeshAttr mesh = getMesh(step);
     if (!mesh)
@@ -480,8 +481,8 @@ struct SplitStagesPass : dtc::impl::SplitStagesBase<SplitStagesPass> {
     return plan;
   }
 
-  /// An entry of `dtc.records`: the value's number, the phase that makes it in
-  /// each micro-batch, the type over all micro-batches, and the result's
+  /// Builds an entry of `dtc.records`: the value's number, the phase that makes
+  /// it in each micro-batch, the type over all micro-batches, and the result's
   /// attributes.
   Attribute describeRecord(func::FuncOp step, const Slices &slices,
                            const Numbering &numbers, OpOperand &returned) {

@@ -1,7 +1,7 @@
-//===- BucketGradients.cpp - reduce several gradients by one collective ---===//
+//===- BucketGradients.cpp - reduce gradients in buckets ------------------===//
 //
 // Collects all-reduces of one kind in order. A bucket is closed when it is
-// full, or when communication after it needs a result of it.
+// full, or when later communication needs one of its results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@ using namespace dtc;
 
 namespace {
 
-/// All-reduces that may share a bucket: one call over the same ranks, with
+/// All-reduces that may share a bucket: the same ranks and reduction, with
 /// operands that can be made adjacent.
 struct BucketKind {
   ArrayAttr axes;
@@ -34,9 +34,9 @@ struct Bucket {
   int64_t bytes = 0;
   SmallVector<AllReduceOp> ops;
   bool isOpen = true;
-  llvm::DenseSet<Operation *> dependents = {}; ///< ops that need a result of it
+  llvm::DenseSet<Operation *> dependents = {}; ///< ops that depend on it
 
-  /// Ops come in order.
+  /// Whether an op depends on the bucket. Call it on ops in order.
   bool isNeededBy(Operation *op) {
     bool isNeeded = llvm::any_of(op->getOperands(), [&](Value operand) {
       Operation *producer = operand.getDefiningOp();
@@ -49,7 +49,8 @@ struct Bucket {
   }
 };
 
-/// One op for all, where the last of them is; what needs the others follows.
+/// Replaces the all-reduces with one op at the last of them, and moves their
+/// users behind it.
 void mergeBucket(const Bucket &bucket) {
   if (bucket.ops.size() < 2)
     return;
@@ -99,7 +100,8 @@ void dtc::bucketGradients(func::FuncOp function, int64_t limit,
   MemoryHomes homes(function, classes);
   SmallVector<Bucket> buckets;
   for (Operation &op : function.front()) {
-    // Communication keeps its order: what waits for a bucket closes it.
+    // Communication keeps its order: communication that needs a bucket closes
+    // it.
     for (Bucket &bucket : buckets)
       if (bucket.isOpen && bucket.isNeededBy(&op) && !isPure(&op))
         bucket.isOpen = false;

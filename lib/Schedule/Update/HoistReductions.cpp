@@ -1,10 +1,10 @@
-//===- HoistReductions.cpp - reduce gradients where the last is made ------===//
+//===- HoistReductions.cpp - reduce gradients early -----------------------===//
 //
-// The last run of a weight-gradient function gets a function of its own, to
-// which the reductions of what it has accumulated move from the update, with
-// the ops that lay gradients side by side. They then stand in the order in
-// which the backward pass completes gradients (Li et al., PyTorch Distributed,
-// arXiv 2006.15704).
+// The last run of a weight-gradient function gets its own function. The
+// reductions of its accumulated gradients move there from the update, with the
+// ops that put gradients side by side. They then run in the order in which the
+// backward pass completes gradients (Li et al., PyTorch Distributed, arXiv
+// 2006.15704).
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,21 +24,21 @@ namespace {
 /// The last run of a weight-gradient function, and its new function.
 struct LastRun {
   func::FuncOp function;
-  /// What the function has by now of the update's values.
+  /// The update's values that the function already has.
   IRMapping values;
-  /// Operands of the run beside those that it had.
+  /// New operands of the run.
   SmallVector<Value> inputs;
 };
 
 /// A reduction that can move.
 struct Candidate {
   Operation *reduction;
-  RunOp run;                            ///< that makes what it reduces
-  llvm::SetVector<Operation *> ops;     ///< pure ones, that come along
-  SmallVector<BlockArgument> arguments; ///< of the update, that these read
+  RunOp run;                            ///< run that makes its operands
+  llvm::SetVector<Operation *> ops;     ///< pure ops that move along
+  SmallVector<BlockArgument> arguments; ///< of the update, read by these
 };
 
-/// Moves what can be moved out of the update of one stage.
+/// Moves reductions out of the update of one stage.
 class Hoisting {
 public:
   Hoisting(func::FuncOp plan, RunOp updateRun)
@@ -71,11 +71,11 @@ private:
   /// The phase that computes gradients of parameters.
   Phase::Kind gradients = Phase::Backward;
   func::FuncOp update;
-  AliasClasses classes; ///< of the update as it was
+  AliasClasses classes; ///< of the update before changes
   llvm::MapVector<RunOp, LastRun> lastRuns;
   llvm::MapVector<Operation *, RunOp> moved; ///< in order
-  /// What the update receives in its new arguments: values of the functions of
-  /// last runs, and then those of the plan.
+  /// Values for the new arguments of the update: first from the functions of
+  /// last runs, then from the plan.
   SmallVector<std::pair<RunOp, Value>> received;
   SmallVector<Value> receivedOutside;
 };
@@ -83,11 +83,11 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// What can move
+// Candidates
 //===----------------------------------------------------------------------===//
 
-/// A reduction depends on one run, after which there is none of the same
-/// function.
+/// Sets the run that a reduction depends on. Returns false if it depends on
+/// several, or if a later run has the same function.
 bool Hoisting::setRun(Candidate &candidate, RunOp run) {
   bool isNew = !candidate.run;
   if (isNew)
@@ -99,7 +99,8 @@ bool Hoisting::setRun(Candidate &candidate, RunOp run) {
          }));
 }
 
-/// Follows a value back to arguments of the update and what has moved already.
+/// Follows a value back to arguments of the update and to ops that have already
+/// moved.
 bool Hoisting::collect(Value value, Candidate &candidate) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     candidate.arguments.push_back(argument);
@@ -117,16 +118,16 @@ bool Hoisting::collect(Value value, Candidate &candidate) {
   for (Value operand : op->getOperands())
     if (!collect(operand, candidate))
       return false;
-  candidate.ops.insert(op); // after what it needs
+  candidate.ops.insert(op); // after its operands
   return true;
 }
 
-/// Whether others need what an all-reduce overwrites.
+/// Whether other ops need a value that an all-reduce overwrites.
 bool Hoisting::isOthersToo(Value value, const Candidate &candidate) {
   Value root = classes.getRoot(value);
   for (Value member : classes.getMembers(root)) {
     if (member.getDefiningOp() == candidate.reduction)
-      break; // from here on it is the sum
+      break; // later values are the sum
     for (Operation *user : member.getUsers())
       if (user != candidate.reduction && !candidate.ops.contains(user))
         return true;
@@ -147,7 +148,7 @@ std::optional<Candidate> Hoisting::analyze(Operation *reduction) {
     auto outside = getOutside(argument);
     Operation *op = outside.getDefiningOp();
     if (op == candidate.run) {
-      // The function must be done with it.
+      // The function must not use it after the reduction.
       unsigned number = cast<OpResult>(outside).getResultNumber();
       if (!end->getOperand(number).hasOneUse())
         return std::nullopt;
@@ -166,7 +167,7 @@ std::optional<Candidate> Hoisting::analyze(Operation *reduction) {
 // Moving
 //===----------------------------------------------------------------------===//
 
-/// What the function of a last run has for an argument of the update.
+/// The value of an update's argument in the function of a last run.
 Value Hoisting::import(BlockArgument argument, LastRun &last, RunOp run) {
   if (Value known = last.values.lookupOrNull(argument))
     return known;
@@ -218,18 +219,18 @@ void Hoisting::move(const Candidate &candidate) {
   moved[candidate.reduction] = candidate.run;
 }
 
-/// The update has what has moved as arguments.
+/// Adds moved values that the update uses to its arguments.
 void Hoisting::receiveMoved() {
   for (Operation &op :
        llvm::make_early_inc_range(llvm::reverse(update.front()))) {
     auto it = moved.find(&op);
     if (it == moved.end()) {
       if (op.getNumResults() > 0 && op.use_empty() && isPure(&op))
-        op.erase(); // what only reductions needed
+        op.erase(); // only reductions needed it
       continue;
     }
     for (Value result : op.getResults()) {
-      if (result.use_empty()) // what else moved needed it
+      if (result.use_empty()) // only moved ops needed it
         continue;
       unsigned number = update.getNumArguments();
       (void)update.insertArgument(number, result.getType(), {}, op.getLoc());
@@ -241,7 +242,7 @@ void Hoisting::receiveMoved() {
   }
 }
 
-/// Writes anew which result each argument becomes.
+/// Recomputes the update attribute of each argument.
 static void resetSignature(func::FuncOp function) {
   Block &body = function.front();
   function.removeResAttrsAttr();
@@ -263,7 +264,7 @@ void Hoisting::callLast(RunOp run, LastRun &last) {
       mine.push_back(i);
       reduced.insert(classes.getRoot(entry.second));
     }
-  // What is not reduced in place is still there, needed or not.
+  // Values that are not reduced in place stay results, needed or not.
   SmallVector<OpResult> kept;
   for (OpResult result : run->getResults()) {
     Value inside = end->getOperand(result.getResultNumber());
@@ -290,7 +291,7 @@ void Hoisting::callLast(RunOp run, LastRun &last) {
 void Hoisting::callUpdate() {
   SmallVector<Value> inputs(updateRun.getInputs());
   llvm::append_range(inputs, receivedOutside);
-  // What it returns as it has received it, the plan has.
+  // The plan uses an unchanged argument directly instead of a result.
   Operation *end = update.front().getTerminator();
   SmallVector<Value> returned;
   SmallVector<OpResult> kept;
@@ -304,7 +305,7 @@ void Hoisting::callUpdate() {
     returned.push_back(inside);
   }
   end->setOperands(returned);
-  // What was an argument only to be reduced.
+  // Remove arguments that were only reduced.
   llvm::BitVector dead(update.getNumArguments());
   SmallVector<Value> used;
   for (auto [i, input] : llvm::enumerate(inputs))
@@ -325,7 +326,7 @@ void Hoisting::callUpdate() {
 
 void Hoisting::run() {
   for (Operation &op : update.front()) {
-    // A scalar, such as the norm, is for the update to compute.
+    // The update computes scalars such as the norm itself.
     if (!isa<AllReduceOp, ReduceScatterOp>(op) || crossesStages(&op) ||
         getLocalType(op.getOperand(0).getType()).getNumElements() == 1)
       continue;

@@ -1,7 +1,7 @@
-//===- PrepareUpdate.cpp - what the update takes --------------------------===//
+//===- PrepareUpdate.cpp - operands of the update -------------------------===//
 //
-// A plan has its order: which run completes a gradient is known, and so is when
-// a parameter is there as a whole.
+// Plans have their order now, so the run that completes each gradient and the
+// lifetime of each gathered parameter are known.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ struct PrepareUpdatePass : dtc::impl::PrepareUpdateBase<PrepareUpdatePass> {
         getScheduledPlans(programs->front());
     if (failed(plans))
       return signalPassFailure();
-    // Those of the host take no room on the device.
+    // Shards in host memory take no memory of the device.
     if (offload != "parameters")
       llvm::for_each(*plans, releaseParts);
     llvm::for_each(*plans, hoistReductions);

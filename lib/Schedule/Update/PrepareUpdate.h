@@ -1,6 +1,7 @@
 //===- PrepareUpdate.h - parts of the pass ----------------------*- C++ -*-===//
 //
-// Each changes what the update of a plan takes; in this order.
+// Each function changes the operands of a plan's update. They run in this
+// order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,16 +12,16 @@
 
 namespace dtc {
 
-/// The update cuts the rank's shard of a parameter out of the whole that the
-/// prologue has gathered.
+/// Makes the update slice the rank's shard of a parameter out of the parameter
+/// that the prologue has gathered.
 void releaseParts(mlir::func::FuncOp plan);
 
-/// Last runs reduce the gradients that they complete; the update takes the
-/// sums.
+/// Moves reductions of gradients to the last runs, which complete them; the
+/// update takes the sums.
 void hoistReductions(mlir::func::FuncOp plan);
 
-/// All-reduces of one function become variadic ones of up to so many bytes.
-/// With `startsEarly` the first is small.
+/// Merges the all-reduces of one function into variadic ones of at most `bytes`
+/// bytes. With `startsEarly` the first bucket is small.
 void bucketGradients(mlir::func::FuncOp function, int64_t bytes,
                      bool startsEarly);
 

@@ -1,7 +1,7 @@
-//===- ReleaseParts.cpp - parameters are in memory whole or in parts ------===//
+//===- ReleaseParts.cpp - free shards of gathered parameters --------------===//
 //
-// While a step has a parameter whole, nobody needs the part that the rank keeps
-// from step to step: the update cuts it out of the whole.
+// While a step has a gathered parameter, the rank's own shard needs no memory:
+// the update slices it out of the whole.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,8 +14,8 @@
 using namespace mlir;
 using namespace dtc;
 
-/// The use of a part by the update; null if somebody else but the gather needs
-/// it, too.
+/// The use of a shard by the update; null if an op other than the gather also
+/// uses it.
 static OpOperand *findOnlyUpdate(const Gathered &gathered) {
   OpOperand *found = nullptr;
   for (OpOperand &use : gathered.part.getUses()) {
@@ -29,7 +29,7 @@ static OpOperand *findOnlyUpdate(const Gathered &gathered) {
   return found;
 }
 
-/// The update takes the operand, a part, as the whole.
+/// Passes the whole parameter to the update in place of the shard.
 static void takeFromWhole(OpOperand &part, Gathered gathered) {
   func::FuncOp update = getCallee(cast<RunOp>(part.getOwner()));
   unsigned number = part.getOperandNumber();

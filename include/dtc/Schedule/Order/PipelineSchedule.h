@@ -1,7 +1,7 @@
 //===- PipelineSchedule.h - the order of a pipeline's tasks -----*- C++ -*-===//
 //
-// A pipeline schedule as plain data, made from a predicate "must this task
-// come before that one?" by a generic topological sort. No IR.
+// A pipeline schedule as plain data. A generic topological sort builds it from
+// a predicate "must this task come before that one?". Uses no IR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,11 +16,11 @@
 
 namespace dtc {
 
-/// Forward, backward for the stage before, backward for weights.
+/// Forward pass, gradients of activations, gradients of weights.
 enum class TaskKind { F, B, W };
 
-/// One task of a stage. With virtual stages, `chunk` says of which: chunk c of
-/// stage s of K is virtual stage c K + s of the model.
+/// One task of a stage. With virtual stages, `chunk` selects the virtual stage:
+/// chunk c of stage s of K is virtual stage c K + s of the model.
 struct Task {
   TaskKind kind;
   int64_t microbatch;
@@ -32,42 +32,42 @@ struct Task {
   }
 };
 
-/// "F0"; "F0.1" of chunk 1.
+/// Prints "F0", or "F0.1" for chunk 1.
 std::string printTask(const Task &task);
 
 /// The tasks of each stage, in order.
 using PipelineSchedule = std::vector<std::vector<Task>>;
 
-/// What a schedule is for.
+/// The sizes of a pipeline.
 struct Pipeline {
   int64_t numStages;       ///< K
-  int64_t numMicrobatches; ///< M, of a round
+  int64_t numMicrobatches; ///< M, in a round
   int64_t numRounds = 1;
   int64_t numChunks = 1; ///< V: virtual stages of each stage
 };
 
-/// Where a stage stands in its pipeline.
+/// The position of a stage in its pipeline.
 struct PipelineStage {
   int64_t stage, numStages, numChunks = 1;
 };
 
-/// Whether, on a stage, `a` must come before `b`. It need only say so for pairs
-/// that imply the others; F, B, W of one micro-batch and chunk come in this
-/// order anyway.
+/// Whether `a` must come before `b` on a stage. The predicate may cover only
+/// pairs that imply the others. F, B, W of one micro-batch and chunk always
+/// come in this order.
 using Precedence = llvm::function_ref<bool(const PipelineStage &, const Task &a,
                                            const Task &b)>;
 
-/// Sorts 3 M V tasks for each stage, of one round. None if the precedence has a
-/// cycle. Between tasks that may come in any order, the lower micro-batch comes
-/// first, in one micro-batch F before B before W, and of these the lower chunk.
+/// Sorts the 3 M V tasks of one round for each stage. Returns none if the
+/// precedence has a cycle. Unordered tasks are sorted by micro-batch, then F
+/// before B before W, then by chunk.
 std::optional<PipelineSchedule> makeSchedule(const Pipeline &pipeline,
                                              Precedence precedence);
 
-/// Makes `numRounds` rounds of one.
+/// Extends a schedule of one round to `numRounds` rounds.
 void repeatSchedule(PipelineSchedule &schedule, const Pipeline &pipeline);
 
-/// The most activations that a stage holds at one time, from F to W: of a
-/// micro-batch and chunk each.
+/// The most activations that a stage holds at one time, each from F to W of one
+/// micro-batch and chunk.
 int64_t getMaxInFlight(llvm::ArrayRef<Task> tasks);
 
 } // namespace dtc

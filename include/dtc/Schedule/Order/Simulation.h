@@ -1,6 +1,6 @@
-//===- Simulation.h - the execution of a schedule ---------------*- C++ -*-===//
+//===- Simulation.h - simulate a schedule -----------------------*- C++ -*-===//
 //
-// How long a schedule takes, and whether its stages wait for each other.
+// Computes the duration of a schedule, and finds deadlocks between its stages.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,7 +11,7 @@
 
 namespace dtc {
 
-/// How long the tasks of one virtual stage take, in any unit.
+/// Durations of the tasks of one virtual stage, in any unit.
 struct StageCost {
   double forward, backward, weight;
 
@@ -24,20 +24,19 @@ struct StageCost {
 
 struct Simulation {
   double makespan; ///< of the slowest stage
-  double bubble;   ///< idle fraction over all stages until then
-  /// When each task begins, of each stage in the order of its tasks.
+  double bubble;   ///< idle fraction of all stages until then
+  /// Start of each task, by stage in the order of its tasks.
   std::vector<std::vector<double>> starts;
 };
 
-/// Executes a schedule: F waits for F of the virtual stage before, B for B of
-/// the one after; messages take no time. `costs` has K V elements, that of
-/// chunk c of stage s at c K + s. None if it stops in a deadlock.
+/// Simulates a schedule. F waits for F of the previous virtual stage, B for B
+/// of the next one; messages take no time. `costs` has K V elements; that of
+/// chunk c of stage s is at c K + s. Returns none on a deadlock.
 std::optional<Simulation> simulate(const PipelineSchedule &schedule,
                                    llvm::ArrayRef<StageCost> costs);
 
-/// Tasks that wait for each other: each is the next one of its stage, and
-/// waits for the stage of the one after it in the list; the last one for that
-/// of the first.
+/// A cycle of tasks. Each is the next task of its stage and waits for the stage
+/// of the next one in the list; the last waits for the stage of the first.
 struct Deadlock {
   struct Blocked {
     int64_t stage;
@@ -46,14 +45,15 @@ struct Deadlock {
   std::vector<Blocked> cycle;
 };
 
-/// None if the schedule, of so many chunks, can run.
+/// Returns a deadlock of a schedule with `numChunks` chunks; none if it can
+/// run.
 std::optional<Deadlock> findDeadlock(const PipelineSchedule &schedule,
                                      int64_t numChunks = 1);
 
-/// Whether all stages run their tasks of a kind in the same order, in which
-/// they then send and receive, and each may, after it has sent what such a task
-/// made, wait until what the same chunk sent before has been received: no
-/// stages wait for each other.
+/// Whether a stage may wait, after it has sent the result of a task of this
+/// kind, until the previous message of the same chunk has been received. This
+/// holds if all stages run the tasks of the kind, and so their messages, in the
+/// same order and the wait causes no deadlock.
 bool canAwaitLast(const PipelineSchedule &schedule, TaskKind kind,
                   int64_t numChunks = 1);
 
