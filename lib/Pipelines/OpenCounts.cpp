@@ -1,8 +1,8 @@
-//===- OpenCounts.cpp - counts of a batch of any number of replicas -------===//
+//===- OpenCounts.cpp - counts that depend on the number of replicas ------===//
 //
 // A model that takes a mean over its batch has the number of samples as a
-// constant. Where only the launch says how many replicas there are, that
-// number is computed of an input of the step
+// constant. With --dp auto only the launch sets the number of replicas, so an
+// op computes that constant from an input of the step
 // (docs/Architecture/Parallel.md).
 //
 //===----------------------------------------------------------------------===//
@@ -16,7 +16,7 @@ using namespace dtc;
 
 namespace {
 
-/// offset + slope * replicas, or the inverse of that.
+/// A count: offset + slope * replicas, or the inverse of that.
 struct Count {
   double offset, slope;
   bool isInverse;
@@ -30,8 +30,8 @@ std::optional<APFloat> getOnlyFloat(ConstantOp op) {
   return elements.getSplatValue<APFloat>();
 }
 
-/// The line on which values lie that are rounded to `tolerance`, relative to
-/// what is added: one through 0 if there is one, whose slope has no error then.
+/// Fits a line to `values` whose points are rounded to `tolerance`, relative to
+/// the terms of the sum. Prefers a line through 0: its slope is exact.
 std::optional<Count> fitLine(ArrayRef<double> values,
                              ArrayRef<int64_t> replicas, double tolerance) {
   auto first = double(replicas[0]), second = double(replicas[1]);
@@ -51,8 +51,8 @@ std::optional<Count> fitLine(ArrayRef<double> values,
   return holds() ? std::optional(line) : std::nullopt;
 }
 
-/// How a floating point number depends on how many replicas there are; none if
-/// that is in another way.
+/// Fits the dependence of a floating-point number on the number of replicas.
+/// Returns none if neither the number nor its inverse is linear in it.
 std::optional<Count> fit(ArrayRef<ConstantOp> versions,
                          ArrayRef<int64_t> replicas) {
   SmallVector<double> values, inverses;
@@ -62,7 +62,7 @@ std::optional<Count> fit(ArrayRef<ConstantOp> versions,
     if (!value)
       return std::nullopt;
     values.push_back(value->convertToDouble());
-    inverses.push_back(1 / values.back()); // of infinity, as 1/(N-1) is, 0
+    inverses.push_back(1 / values.back()); // 1/(N-1) for N = 1: 1/inf = 0
     int precision = APFloat::semanticsPrecision(value->getSemantics());
     tolerance = std::ldexp(8.0, -precision);
   }
@@ -80,7 +80,7 @@ std::optional<Count> fit(ArrayRef<ConstantOp> versions,
   return line;
 }
 
-/// Replaces a constant by what it is for as many replicas as there are.
+/// Replaces a constant by ops that compute it from the number of replicas.
 LogicalResult open(ConstantOp op, const Count &count) {
   FailureOr<Value> replicas =
       getScalarInput(op->getParentOfType<func::FuncOp>(), replicasKind);
@@ -132,7 +132,7 @@ LogicalResult dtc::openCounts(ArrayRef<ModuleOp> models,
     auto isSame = [&](ConstantOp op) {
       return op.getValue() == first.getValue();
     };
-    // What has rows for the batch is compared when it is lowered.
+    // Constants with a row for each sample are compared after lowering.
     if (!llvm::all_of(versions, isLike) || llvm::all_of(versions, isSame))
       continue;
     std::optional<Count> count = fit(versions, replicas);

@@ -1,7 +1,8 @@
 //===- Pipelines.cpp - the compiler, from top to bottom -------------------===//
 //
-// Read this first: every phase and every pass in order of execution, each with
-// what holds after it and why it runs there. docs/Architecture/ shows the IR.
+// Read this file first. It lists every phase and every pass in order of
+// execution. The comment on a pass says what holds after it, and why it runs at
+// that place. docs/Architecture/ shows the IR after each phase.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,12 +39,12 @@ StringRef dtc::getPhaseName(CompilePhase phase) {
 }
 
 //===----------------------------------------------------------------------===//
-// import: python-free-frontend/, no passes. ONNX -> @forward.
+// import: python-free-frontend/ reads ONNX and builds @forward. No passes.
 //===----------------------------------------------------------------------===//
 
 //===----------------------------------------------------------------------===//
-// strategy: @forward -> @step, the forward pass with its loss, and what the
-// plan decides about it
+// strategy: @forward becomes @step, the forward pass with its loss. Stages,
+// tensor-parallel splits and the fusion of attention are chosen here.
 //===----------------------------------------------------------------------===//
 
 void dtc::buildStrategyPipeline(OpPassManager &manager,
@@ -51,30 +52,34 @@ void dtc::buildStrategyPipeline(OpPassManager &manager,
   const TrainingOptions &options = strategy.training;
   const ParallelOptions &plan = strategy.parallel;
 
-  // Results have the batch first, as labels do. Before all that relies on it.
+  // Every result of the model has the batch as its first dimension, as the
+  // labels do. Runs first, since the passes below rely on it.
   manager.addPass(createMoveBatch());
 
-  // A model of a fixed batch gets the one asked for, while the batch is
-  // in types only and nothing depends on how large it is.
+  // A model with a fixed batch size has the size that --batch asks for. Runs
+  // while only types contain the batch size.
   ScaleBatchOptions scale;
   scale.batch = options.batch;
   manager.addPass(createScaleBatch(scale));
 
-  // What the user says of parameters by name. Before these are taken apart.
+  // Parameters have attributes for the options that name them (--no-decay,
+  // --lr-scale, --padding-idx). Runs before parameters are split, since these
+  // options use the model's names.
   MarkParametersOptions marks;
   marks.paddingIdx = llvm::to_vector(options.paddingIdx);
   marks.noDecay = llvm::to_vector(options.noDecay);
   marks.lrScale = llvm::to_vector(options.lrScales);
   manager.addPass(createMarkParameters(marks));
 
-  // Where slices, reshapes and transposes stand does not depend on the
-  // exporter. Before all that asks which dimension is which. From the end of
-  // the model: a reshape before a product meets the one that it undoes.
+  // Slices, reshapes and transposes stand at the same places, whichever
+  // exporter wrote the file. Runs before the passes that match patterns. The
+  // rewriter starts at the end of the model, so that a reshape in front of a
+  // matmul meets the reshape that it cancels.
   manager.addPass(createCanonicalizerPass(
       GreedyRewriteConfig().setUseTopDownTraversal(false)));
 
-  // Attention is one op, with the transposes around it cancelled. In the normal
-  // form, whatever the exporter; before ops have stages and gradients.
+  // Attention is one op, and the transposes around it are gone. Runs on the
+  // normal form, and before ops have stages and gradients.
   AttentionLimits limits =
       getAttentionLimits(strategy.target, options.precision);
   FormAttentionOptions attention;
@@ -83,38 +88,43 @@ void dtc::buildStrategyPipeline(OpPassManager &manager,
   manager.addPass(createFormAttention(attention));
   manager.addPass(createCanonicalizerPass(
       GreedyRewriteConfig().setUseTopDownTraversal(false)));
-  // No mask hides a query's keys by infinities. Before differentiation, so that
-  // gradients follow.
+  // Masks of attention are finite: they hide keys with a large negative number
+  // instead of -inf. Runs before differentiation, so that gradients are those
+  // of the finite mask.
   if (limits.boundsMasks)
     manager.addPass(createBoundMasks());
 
-  // No softmax that stays has NaN for a gradient. Before differentiation.
+  // No remaining softmax has NaN as its gradient, even if a row is all -inf.
+  // Runs before differentiation, which differentiates the guard, too.
   manager.addPass(createGuardSoftmax());
 
-  // Parameters that ranks can share evenly: queries, keys and values apart.
+  // Fused projections, such as one weight for queries, keys and values, are
+  // separate parameters that tp divides evenly.
   SplitFusedParametersOptions fused;
   fused.tp = plan.tp;
   manager.addPass(createSplitFusedParameters(fused));
 
-  // Heads of keys and values that tp does not divide are repeated. With
-  // parameters of their own; before ops have stages.
+  // Heads of keys and values are repeated until tp divides their number
+  // (grouped-query attention). Runs after fused projections are split, since
+  // only the parameters of keys and values are repeated, and before ops have
+  // stages.
   RepeatKeyHeadsOptions repeat;
   repeat.tp = plan.tp;
   manager.addPass(createRepeatKeyHeads(repeat));
 
-  // Each op knows its pipeline stage. Before differentiation, since gradients
-  // must end up on the stage of what they are the gradient of.
+  // Every op has a pipeline stage. Runs before differentiation, because the
+  // gradient of a value is computed on the stage of that value.
   ChooseCutsOptions cuts;
   cuts.stages = strategy.getNumVirtualStages();
   cuts.cut = llvm::to_vector(plan.cut);
   manager.addPass(createChooseCuts(cuts));
 
-  // Every value that crosses stages does so in a dtc.boundary; stages need no
-  // other mark from here on.
+  // Every value that crosses stages does so in a dtc.boundary. From here on
+  // boundaries alone mark the stages.
   manager.addPass(createInsertBoundaries());
 
-  // The results are the loss, a sum in double precision over the batch divided
-  // by a count, and what it is taken of.
+  // @step returns the loss and the model's output. The loss is a sum in double
+  // precision over the batch, divided by a count.
   AddLossOptions loss;
   loss.loss = options.loss;
   loss.output = options.output;
@@ -127,8 +137,9 @@ void dtc::buildStrategyPipeline(OpPassManager &manager,
   loss.replicas = plan.getOpenReplicas();
   manager.addPass(createAddLoss(loss));
 
-  // Batch norm and dropout mean something in training and something else in
-  // an evaluation. After the loss, which says what an evaluation predicts.
+  // Batch norm and dropout are expanded, once for training and once for
+  // evaluation. Runs after AddLoss, which chooses the output that an evaluation
+  // predicts with.
   ExpandTrainingOpsOptions expand;
   expand.statistics = options.batchNorm;
   expand.microbatches = strategy.getNumMicrobatches();
@@ -136,21 +147,23 @@ void dtc::buildStrategyPipeline(OpPassManager &manager,
   expand.replicas = plan.getOpenReplicas();
   manager.addPass(createExpandTrainingOps(expand));
 
-  // Evaluations of models that compare samples leave out what fills no batch.
-  // Once the evaluation is apart, which may lack what mixes them in training.
+  // Models whose predictions mix samples are marked: their evaluation leaves
+  // out an incomplete last batch. Runs once the evaluation has its own ops,
+  // because a model may mix samples in training only.
   manager.addPass(createMarkMixedSamples());
 
-  // Which dimensions of parameters tensor parallelism splits. With the loss,
-  // which may split classes; before differentiation, which follows.
+  // Each parameter that tensor parallelism splits has the dimension of the
+  // split. Runs after AddLoss, since the loss can be split over classes, and
+  // before differentiation, which gives gradients the same split.
   ChooseSplitsOptions splits;
   splits.tp = plan.tp;
   splits.sp = plan.sp;
   splits.layout = llvm::to_vector(plan.layouts);
   manager.addPass(createChooseSplits(splits));
 
-  // Vocabularies that tp does not divide are padded, and those whose rows the
-  // target's library would read slowly. After the loss has bound inputs by what
-  // the model has.
+  // Vocabularies are padded to a multiple of tp, and to a size at which the
+  // target's matmul library reads rows fast. Runs after AddLoss has taken the
+  // bounds of token ids from the unpadded vocabulary.
   PadVocabularyOptions padding;
   padding.tp = plan.tp;
   padding.multiple = getColumnMultiple(strategy.target);
@@ -160,7 +173,7 @@ void dtc::buildStrategyPipeline(OpPassManager &manager,
 }
 
 //===----------------------------------------------------------------------===//
-// training: @step with gradients and updates, on global shapes
+// training: @step gets gradients and optimizer updates, on global shapes
 //===----------------------------------------------------------------------===//
 
 void dtc::buildTrainingPipeline(OpPassManager &manager,
@@ -168,25 +181,30 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   const TrainingOptions &options = strategy.training;
   const ParallelOptions &plan = strategy.parallel;
 
-  // Types are those that values are stored in. After all that builds the
-  // forward pass; before differentiation, which follows.
+  // Element types are those in which values are stored: bf16 or fp16 for
+  // activations with --precision. Runs before differentiation, which gives
+  // gradients the types of their values.
   MixedPrecisionOptions precision;
   precision.type = options.precision;
   manager.addPass(createMixedPrecision(precision));
 
-  // A gradient for every trained parameter. Boundaries become their opposites.
+  // Every trained parameter has a gradient. The gradient of a boundary is a
+  // boundary in the opposite direction.
   DifferentiateOptions gradients;
   gradients.freeze = llvm::to_vector(options.freeze);
   manager.addPass(createDifferentiate(gradients));
 
-  // The gradient of what each position uses is one op. Before layouts: the
-  // joined op has one layout and one reduction, in place of one for each term.
+  // If a layer runs once per position, the gradient of its weight is one matmul
+  // over all positions. Runs before layouts are chosen: the joined matmul has
+  // one layout and one reduction instead of one for each position.
   JoinGradientsOptions join;
   join.parts = plan.dp * strategy.getNumMicrobatches();
   manager.addPass(createJoinGradients(join));
 
-  // Parameters that ZeRO splits are flat. With their gradients, whose order
-  // they have; before the optimizer, which updates each as one.
+  // Parameters that ZeRO shards lie in flat parameters ("buckets"), in the
+  // order in which their gradients are complete. Runs after differentiation,
+  // which sets that order, and before the optimizer, which updates a bucket as
+  // one tensor.
   FlattenParametersOptions flat;
   flat.zero = plan.zero;
   flat.dp = plan.dp;
@@ -197,8 +215,8 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   flat.offload = strategy.schedule.offload;
   manager.addPass(createFlattenParameters(flat));
 
-  // The new value of every parameter and state, and the gradient's norm, to
-  // which gradients may be clipped.
+  // @step returns the new value of every parameter and optimizer state, and the
+  // norm of the gradient, by which --clip-norm scales gradients.
   AddOptimizerOptions optimizer;
   optimizer.optimizer = options.optimizer;
   for (const auto &[name, value] : getGivenSettings(options)) {
@@ -212,8 +230,8 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   optimizer.skipNonFinite = options.skipNonFinite;
   manager.addPass(createAddOptimizer(optimizer));
 
-  // What an evaluation sums up. After all that trains, which does not depend on
-  // it.
+  // @step returns the sums that an evaluation reports. Runs last, since
+  // training does not depend on them.
   BuildEvalOptions eval;
   eval.loss = options.loss;
   if (options.ignoreIndex)
@@ -223,22 +241,23 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   eval.replicas = plan.getOpenReplicas();
   manager.addPass(createBuildEval(eval));
 
-  // Gradient rules repeat constants and subexpressions, and so does the
-  // evaluation.
+  // Merges constants and subexpressions that gradient rules and the evaluation
+  // have created twice.
   manager.addPass(createCSEPass());
 
   manager.addPass(createVerify({"training"}));
 }
 
 //===----------------------------------------------------------------------===//
-// parallel: layouts in all types
+// parallel: every type has a layout, and every reshard is a collective
 //===----------------------------------------------------------------------===//
 
 void dtc::buildParallelPipeline(OpPassManager &manager,
                                 const Strategy &strategy) {
   const ParallelOptions &options = strategy.parallel;
 
-  // Arguments say how they are split. All else follows from them.
+  // The arguments of @step have layouts. The next pass derives all other
+  // layouts from these.
   AssignMeshOptions mesh;
   mesh.dp = options.dp;
   mesh.hsdp = options.hsdp;
@@ -249,15 +268,17 @@ void dtc::buildParallelPipeline(OpPassManager &manager,
   mesh.order = llvm::to_vector(options.order);
   manager.addPass(createAssignMesh(mesh));
 
-  // Every value has a layout; where a rule did not hold there is a reshard.
+  // Every value has a layout. A dtc.reshard stands wherever an op needs another
+  // layout of its operand.
   PropagateLayoutsOptions propagation;
   propagation.replicasAtLaunch = options.replicasAtLaunch;
   manager.addPass(createPropagateLayouts(propagation));
 
-  // Expansions of a loss and of its gradient share most of what they compute.
+  // Merges what the expansions of a loss and of its gradient both compute.
   manager.addPass(createCSEPass());
 
-  // Every communication within a stage is an op of its own.
+  // Every reshard is a sequence of collectives. All communication within a
+  // stage is explicit.
   InsertCollectivesOptions collectives;
   collectives.reduceDtype = options.reduceDtype;
   manager.addPass(createInsertCollectives(collectives));
@@ -266,16 +287,16 @@ void dtc::buildParallelPipeline(OpPassManager &manager,
 }
 
 //===----------------------------------------------------------------------===//
-// schedule: a plan per stage
+// schedule: @step becomes a plan for each pipeline stage, with static memory
 //===----------------------------------------------------------------------===//
 
 void dtc::buildSchedulePipeline(OpPassManager &manager,
                                 const Strategy &strategy) {
   const ScheduleOptions &options = strategy.schedule;
 
-  // Attention reads a projection as it lies, where the target's library does.
-  // With all communication in place; then nothing is between the projection and
-  // its bias.
+  // Attention reads queries, keys and values from one projection, if the
+  // target's library supports it. Runs after collectives are inserted, when
+  // nothing stands between the projection and its bias.
   AttentionLimits limits =
       getAttentionLimits(strategy.target, strategy.training.precision);
   PackAttentionOptions packing;
@@ -283,93 +304,107 @@ void dtc::buildSchedulePipeline(OpPassManager &manager,
   if (computes(strategy.target, LibraryFunction::PackedAttention))
     manager.addPass(createPackAttention(packing));
 
-  // Products compute what follows them, where the target's library does.
-  // Before activations are kept or made again.
+  // Matmuls compute the elementwise ops that follow them, if the target's
+  // library has such epilogues. Runs before the choice of activations to
+  // recompute, since an epilogue changes which values are stored.
   if (computes(strategy.target, LibraryFunction::MatMulEpilogue))
     manager.addPass(createFormEpilogues());
 
-  // Products sum what they read, likewise. Epilogues leave fewer rows to
-  // kernels, which sum on the way.
+  // Matmuls for weight gradients also sum their operand for the bias gradient,
+  // if the library supports it. Runs after epilogues are formed. A kernel that
+  // remains computes such a sum itself.
   if (computes(strategy.target, LibraryFunction::MatMulEpilogue))
     manager.addPass(createFormBiasGradients());
 
-  // A module per stage, and one per stage of the evaluation; types are those of
-  // one micro-batch.
+  // Each stage is a module, and each stage of the evaluation is another. Types
+  // are those of one micro-batch on one rank.
   SplitStagesOptions split;
   split.joinWeights = options.joinsWeights();
   manager.addPass(createSplitStages(split));
 
-  // Activations that the backward pass makes again do not wait for it. After
-  // the split, since in one function they would be common subexpressions.
+  // The backward pass recomputes the activations that --recompute selects, so
+  // the step does not store them (activation checkpointing). Runs after the
+  // split: forward and backward pass are separate functions now, and CSE cannot
+  // merge the recomputation with the original.
   RecomputeOptions recompute;
   recompute.policy = options.recompute;
   manager.addPass(createRecompute(recompute));
 
-  // Attention that the target's library does not compute is products, in blocks
-  // so that scores are never all there. After what is recomputed is chosen:
-  // the gradient makes the scores again.
+  // Attention that the target's library does not compute becomes matmuls on
+  // blocks, so that the scores are never all in memory. Runs after Recompute:
+  // the gradient computes the scores again.
   manager.addPass(createDivideAttention());
 
-  // The library's gradient of long attention is that of blocks which fit its
-  // workspace. On the shapes of one micro-batch on one rank.
+  // The gradient of long attention is computed in blocks that fit the workspace
+  // of the target's library. Runs on the local shapes of one micro-batch, which
+  // set the size of that workspace.
   DivideAttentionGradientOptions blocks;
   blocks.maxScores = limits.maxScores;
   manager.addPass(createDivideAttentionGradient(blocks));
 
-  // Each stage's plan: runs, sends and receives in the schedule's order.
+  // Each stage has a plan: its runs, sends and receives in the order of the
+  // pipeline schedule.
   ScheduleMicrobatchesOptions microbatches;
   microbatches.schedule = options.schedule;
   microbatches.rounds = options.accumulate;
   manager.addPass(createScheduleMicrobatches(microbatches));
 
-  // The update takes gradients that last runs have reduced, in buckets, and
-  // parameters as the step has gathered them.
+  // Gradients are reduced in buckets in the last micro-batch of a step. The
+  // update takes these reduced gradients, and the parameters that the step has
+  // gathered.
   PrepareUpdateOptions update;
   update.bucketMb = options.bucketMb;
   update.offload = options.offload;
   manager.addPass(createPrepareUpdate(update));
 
-  // What stays in stage functions is kernels, products, views, collectives.
-  // Before memory is planned, so that values inside kernels need none.
+  // Stage functions consist of kernels, library calls, views and collectives.
+  // Runs before memory is planned, so that values inside a kernel need no
+  // buffer.
   FormKernelsOptions kernels;
   kernels.joins = joinsKernels(strategy.target);
   kernels.poolings = !computes(strategy.target, LibraryFunction::Pooling);
   manager.addPass(createFormKernels(kernels));
 
-  // What is not needed at once is in flight while ranks compute. After kernels
-  // are formed: from here on ops keep their order.
+  // Communication runs while ranks compute: an op starts it, and another op
+  // waits for it. Runs after kernels are formed, because from here on ops keep
+  // their order.
   manager.addPass(createOverlapCommunication());
 
-  // Nothing is overwritten while it is needed. After all that moves ops.
+  // No op overwrites a buffer that a later op reads. Runs after the last pass
+  // that moves ops.
   manager.addPass(createInsertCopies());
 
-  // Every buffer has an offset, every rank's peak is known.
+  // Every buffer has an offset in the arena, and the peak of every rank is
+  // known. Verify checks that no two live buffers overlap.
   PlanMemoryOptions memory;
   memory.offload = options.offload;
   manager.addPass(createPlanMemory(memory));
   manager.addPass(createVerify({"memory"}));
 
-  // No rank waits for what never comes.
+  // Proves that no rank deadlocks: all sends, receives and collectives match.
   manager.addPass(createVerify({"communication"}));
 
-  // Tests see what is read of dead memory.
+  // Fills memory without a live buffer with NaN, so that tests detect reads of
+  // dead memory.
   if (options.poisonMemory)
     manager.addPass(createPoisonMemory());
 }
 
 //===----------------------------------------------------------------------===//
-// lower: LLVM dialect
+// lower: plans and kernels become code in the LLVM dialect
 //===----------------------------------------------------------------------===//
 
 void dtc::buildLowerPipeline(OpPassManager &manager,
                              std::shared_ptr<const Target> target) {
-  // What a program tells people of its speed. While kernels are dtc ops.
+  // Plans contain the FLOPs and bytes of each launch, for profiles. Runs while
+  // kernels still consist of dtc ops.
   manager.addPass(createRecordWork());
-  // Kernels first: how much scratch they need is known only then.
+  // Kernels are functions of the LLVM dialect. Runs before LowerPlan, which
+  // reserves the scratch memory that kernels need.
   target->addKernelPasses(manager);
-  // Addresses and calls; one flat module.
+  // Tensors are addresses, and plans are lists of calls, in one flat module.
   manager.addPass(createLowerPlan(std::move(target)));
-  // What was proved of plans holds for the calls that are left of them.
+  // Proves on the remaining calls what was proved on the plans.
   manager.addPass(createVerify({"lowered-communication"}));
 }
 
@@ -382,7 +417,7 @@ std::string dtc::getNumbers(const CompileOptions &options) {
   return precision == "fp32" ? "f32" : precision;
 }
 
-/// The target that a module is compiled for.
+/// Returns the target that the strategy names. Emits an error if there is none.
 static FailureOr<std::shared_ptr<const Target>>
 getTarget(ModuleOp module, const Strategy &strategy) {
   llvm::Expected<std::shared_ptr<const Target>> target =
@@ -392,8 +427,8 @@ getTarget(ModuleOp module, const Strategy &strategy) {
   return *target;
 }
 
-/// Adds the passes of a phase; import and link have none. Only the phase lower
-/// asks the target.
+/// Adds the passes of a phase. Import and link have none. Only the lower phase
+/// uses `target`; it may be null for others.
 static void buildPhase(CompilePhase phase, OpPassManager &manager,
                        const Strategy &strategy,
                        std::shared_ptr<const Target> target) {
@@ -414,7 +449,7 @@ static void buildPhase(CompilePhase phase, OpPassManager &manager,
   }
 }
 
-/// Adds the passes of a phase, as the module's strategy says.
+/// Adds the passes of a phase, by the module's strategy attribute.
 static LogicalResult buildPhase(CompilePhase phase, OpPassManager &manager,
                                 ModuleOp module) {
   FailureOr<Strategy> strategy = Strategy::get(module);
@@ -440,7 +475,8 @@ LogicalResult dtc::runPhase(CompilePhase phase, ModuleOp module) {
 
 namespace {
 
-/// A phase as a pass: its passes depend on the module's strategy.
+/// Runs a phase as one pass, because its list of passes depends on the module's
+/// strategy.
 template <CompilePhase phase>
 struct PhasePass : PassWrapper<PhasePass<phase>, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PhasePass)
@@ -451,12 +487,12 @@ struct PhasePass : PassWrapper<PhasePass<phase>, OperationPass<ModuleOp>> {
     return argument;
   }
   StringRef getDescription() const override {
-    return "run all passes of the phase, as the attribute dtc.strategy says";
+    return "Run all passes of the phase, by the attribute dtc.strategy";
   }
 
   void getDependentDialects(DialectRegistry &registry) const override {
-    // Which passes there are may depend on the strategy, but their dialects
-    // only on the target.
+    // The strategy decides which passes run, but only the target decides which
+    // dialects they need.
     for (StringRef kind : getTargetKinds()) {
       OpPassManager passes(ModuleOp::getOperationName());
       Strategy strategy;
@@ -469,7 +505,8 @@ struct PhasePass : PassWrapper<PhasePass<phase>, OperationPass<ModuleOp>> {
 
   void runOnOperation() override {
     ModuleOp module = this->getOperation();
-    // A file of another phase is refused before its ops surprise a pass.
+    // Rejects a file of another phase with a clear error, before a pass meets
+    // ops that it does not know.
     OpPassManager passes(ModuleOp::getOperationName());
     if constexpr (phase == CompilePhase::Training)
       passes.addPass(createVerify({"strategy"}));

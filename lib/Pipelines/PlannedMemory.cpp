@@ -1,6 +1,6 @@
-//===- PlannedMemory.cpp - what a plan would need -------------------------===//
+//===- PlannedMemory.cpp - the planned memory of a strategy ---------------===//
 //
-// Runs the phases that make plans on a copy of a model, for their memory alone.
+// Runs the planning phases on a copy of a model to find its peak memory.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,8 @@
-//===- ReplicaProof.cpp - code that is one for any number of replicas -----===//
+//===- ReplicaProof.cpp - proof that code fits any number of replicas -----===//
 //
-// What is compiled for two replicas runs on any number of them if the code of a
-// rank does not depend on how many there are: it is made for three as well, and
-// both are compared (docs/Architecture/Parallel.md).
+// Code that is compiled for two replicas is right for any number of them if the
+// code of a rank does not depend on that number. To prove it, dtc also compiles
+// for three and compares both (docs/Architecture/Parallel.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,8 @@ static bool areEqual(Region &a, Region &b) {
       &a, &b, OperationEquivalence::IgnoreLocations);
 }
 
-/// Whether ops are of one kind, whatever values they have.
+/// Whether two ops have the same name, types and attributes, except for
+/// constant values.
 static bool areAlike(Operation &a, Operation &b) {
   return a.getName() == b.getName() &&
          a.getAttrDictionary() == b.getAttrDictionary() &&
@@ -28,8 +29,8 @@ static bool areAlike(Operation &a, Operation &b) {
          a.getOperandTypes() == b.getOperandTypes();
 }
 
-/// An op of two regions that are not equal, from where on they differ; null if
-/// only values do, or how many there are.
+/// Returns the first op of two different regions that differs; null if only
+/// constant values or the number of ops differ.
 static Operation *findDifference(Region &own, Region &other) {
   for (auto [block, otherBlock] : llvm::zip(own, other))
     for (auto [op, otherOp] : llvm::zip(block, otherBlock)) {
@@ -45,7 +46,7 @@ static Operation *findDifference(Region &own, Region &other) {
   return nullptr;
 }
 
-/// The manifest without what says how many replicas there are.
+/// The manifest without the entries that depend on the number of replicas.
 static json::Value getManifest(ModuleOp module) {
   auto text = module->getAttrOfType<StringAttr>(manifestAttrName);
   json::Value manifest = llvm::cantFail(json::parse(text.getValue()));

@@ -1,6 +1,6 @@
-//===- Verify.cpp - check what holds at the end of a phase ----------------===//
+//===- Verify.cpp - one pass for the checks of all phases -----------------===//
 //
-// The libraries have the checks. One pass runs any of them.
+// The checks themselves are in the libraries. One pass runs any of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ namespace dtc {
 using namespace mlir;
 using namespace dtc;
 
-/// A check that needs to know how many stages there are.
+/// A check that needs the number of pipeline stages.
 template <LogicalResult (*verify)(ModuleOp module, int64_t numStages)>
 static LogicalResult verifyStages(ModuleOp module) {
   FailureOr<Strategy> strategy = Strategy::get(module);

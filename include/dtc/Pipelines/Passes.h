@@ -1,6 +1,6 @@
 //===- Passes.h - passes of all phases --------------------------*- C++ -*-===//
 //
-// What every phase ends with.
+// The pass that checks the result of each phase.
 //
 //===----------------------------------------------------------------------===//
 

@@ -6,11 +6,12 @@
 include "mlir/Pass/PassBase.td"
 
 def Verify : Pass<"dtc-verify", "mlir::ModuleOp"> {
-  let summary = "check what holds at the end of a phase";
+  let summary = "Check the invariants of a phase";
   let description = [{
-    Runs one check, which is an error where it fails and else changes nothing:
+    Runs one check. It emits an error if the invariant is broken, and changes
+    nothing:
 
-    | invariant | function | of |
+    | invariant | function | phase |
     |---|---|---|
     | `strategy` | `verifyForward` | the strategy phase |
     | `training` | `verifyTraining` | the training phase |

@@ -1,7 +1,7 @@
 //===- Pipelines.h - the compiler as a list of phases -----------*- C++ -*-===//
 //
-// What is asked of a plan is an attribute of the module (Strategy.h); one
-// function per phase adds its passes in order.
+// The options of a compilation are an attribute of the module (Strategy.h). One
+// function for each phase adds its passes in order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,8 @@
 
 namespace dtc {
 
-/// The phases, in order of execution. Drives --stop-after, --emit, --dump-dir.
+/// The phases, in order of execution. --stop-after, --emit and --dump-dir use
+/// their names.
 enum class CompilePhase {
   Import,
   Strategy,
@@ -26,8 +27,8 @@ enum class CompilePhase {
   Link
 };
 
-/// All of them; those that make the plans of a module that is imported; these
-/// and the one that lowers them.
+/// All phases; the phases that turn an imported module into plans; and the same
+/// with the phase that lowers plans.
 constexpr CompilePhase allPhases[] = {
     CompilePhase::Import,   CompilePhase::Strategy, CompilePhase::Training,
     CompilePhase::Parallel, CompilePhase::Schedule, CompilePhase::Lower,
@@ -39,47 +40,53 @@ constexpr CompilePhase loweringPhases[] = {
     CompilePhase::Strategy, CompilePhase::Training, CompilePhase::Parallel,
     CompilePhase::Schedule, CompilePhase::Lower};
 
-/// "import", "strategy", ...
+/// The name of a phase on the command line, such as "import" or "strategy".
 llvm::StringRef getPhaseName(CompilePhase phase);
 
 struct CompileOptions : Strategy {
   ImportOptions import;
 };
 
-/// What a program computes in, for people and profiles: f64, f32, bf16, fp16.
+/// The number format that a program computes in, for people and profiles:
+/// "f64", "f32", "bf16" or "fp16".
 std::string getNumbers(const CompileOptions &options);
 
-/// Registers the dialect and all external models of interfaces.
+/// Registers the dialects, and the external models of their interfaces.
 void registerDialects(mlir::DialectRegistry &registry);
 
-/// Registers every pass, and every phase that has passes as one
-/// (`dtc-strategy-phase`, ...), for dtc-opt.
+/// Registers all passes for dtc-opt, and for each phase with passes one pass
+/// that runs them all, such as `dtc-strategy-phase`.
 void registerPasses();
 
-/// Runs the passes of one phase (import and link have none), as the module's
-/// strategy says. The module is verified at its end, not after each pass: a
-/// large plan is millions of operands, and dtc-opt looks after each.
+/// Runs the passes of one phase by the module's strategy; import and link have
+/// none. Fails with a diagnostic if a pass fails. The module is verified once,
+/// after the last pass: a large plan has millions of operands. dtc-opt verifies
+/// after each pass.
 mlir::LogicalResult runPhase(CompilePhase phase, mlir::ModuleOp module);
 
-/// Plans a copy of a model, as imported, by another strategy, and prints no
-/// diagnostics: the bytes of the rank that needs most, or none if there is no
-/// such plan.
+/// Plans a copy of `model`, an imported module, by another strategy, and
+/// returns the peak memory in bytes over all ranks. Returns none if the
+/// strategy has no plan. Prints no diagnostics.
 std::optional<int64_t> getPlannedBytes(mlir::ModuleOp model,
                                        const Strategy &strategy);
 
-/// Computes, in one model that is imported for several numbers of replicas, at
-/// least three, the floating point constants that count the batch from how many
-/// there are at launch: those that lie on a line, or whose inverses do. Fails
-/// with a diagnostic on others that differ.
+/// Some constants count the samples of the batch, so they depend on the number
+/// of replicas. Replaces these in models[0] by ops that compute them from the
+/// number of replicas at launch. `models` are imports of one model for
+/// different numbers of replicas, `replicas`, at least three. A floating-point
+/// constant can be computed if its values, or their inverses, are linear in the
+/// number of replicas. Fails with a diagnostic on a constant that differs in
+/// another way.
 mlir::LogicalResult openCounts(llvm::ArrayRef<mlir::ModuleOp> models,
                                llvm::ArrayRef<int64_t> replicas);
 
-/// Proves that a lowered module, of a plan of two replicas, is right for any
-/// number of them: `more`, the module as imported and with the strategy for
-/// three, which is lowered here, becomes the same code. Fails with a diagnostic
-/// that names the node where it does not.
+/// Proves that the code of a module lowered for two replicas is right for any
+/// number. Lowers `more`, the imported module with the strategy for three
+/// replicas, and compares the code of both. Fails with a diagnostic that names
+/// the ONNX node where they differ.
 mlir::LogicalResult proveReplicas(mlir::ModuleOp lowered, mlir::ModuleOp more);
 
+/// Add the passes of one phase to a pipeline for a module.
 void buildStrategyPipeline(mlir::OpPassManager &manager,
                            const Strategy &strategy);
 void buildTrainingPipeline(mlir::OpPassManager &manager,
