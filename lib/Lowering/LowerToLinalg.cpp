@@ -1,6 +1,6 @@
-//===- LowerToLinalg.cpp - the dtc ops of a kernel become linalg ----------===//
+//===- LowerToLinalg.cpp - lowering of dtc ops in kernels to linalg -------===//
 //
-// Replaces every dtc op that has a LinalgLoweringInterface by what it builds.
+// Replaces every dtc op by the ops that its LinalgLoweringInterface builds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ struct LowerToLinalg : dtc::impl::LowerToLinalgBase<LowerToLinalg> {
   void getDependentDialects(DialectRegistry &registry) const override {
     LowerToLinalgBase::getDependentDialects(registry);
     registerLinalgLoweringModels(registry);
-    registerKernelOpModels(registry); // what is looked up
+    registerKernelOpModels(registry); // for lookups
   }
 
   void runOnOperation() override {

@@ -1,4 +1,4 @@
-//===- MayStore.cpp - what functions do with addresses --------------------===//
+//===- MayStore.cpp - stores through an address ---------------------------===//
 
 #include "dtc/Lowering/MayStore.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -16,7 +16,7 @@ bool dtc::mayStoreAt(Value address, const SymbolTable &symbols) {
   while (!worklist.empty())
     for (OpOperand &use : worklist.pop_back_val().getUses()) {
       Operation *user = use.getOwner();
-      // A buffer is an address in a struct.
+      // A buffer is an address within a struct.
       if (isa<LLVM::GEPOp, LLVM::InsertValueOp, LLVM::ExtractValueOp>(user)) {
         visit(user->getResult(0));
         continue;

@@ -1,6 +1,7 @@
 //===- LibraryCall.h - ops that libraries compute ---------------*- C++ -*-===//
 //
-// The interface that LowerPlan asks, and the registration of its models.
+// The interface with which LowerPlan calls libraries, and the registration of
+// its models.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +19,7 @@ class FunctionLowering;
 
 namespace dtc {
 
-/// Attaches the call of every dtc op that a library computes.
+/// Attaches a library call to every dtc op that a library computes.
 void registerLibraryCallModels(mlir::DialectRegistry &registry);
 
 } // namespace dtc

@@ -1,6 +1,6 @@
-//===- LinalgLowering.h - how an op becomes linalg --------------*- C++ -*-===//
+//===- LinalgLowering.h - lowering of ops to linalg -------------*- C++ -*-===//
 //
-// The lowering interface of dtc ops that kernels are made of, and the
+// The lowering interface of the dtc ops that kernels consist of, and the
 // registration of its models.
 //
 //===----------------------------------------------------------------------===//
@@ -15,7 +15,7 @@
 
 namespace dtc {
 
-/// Attaches the lowering of every dtc op that can be part of a kernel.
+/// Attaches a lowering to every dtc op that can be part of a kernel.
 void registerLinalgLoweringModels(mlir::DialectRegistry &registry);
 
 } // namespace dtc

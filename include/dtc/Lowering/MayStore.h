@@ -1,4 +1,4 @@
-//===- MayStore.h - what functions do with addresses ------------*- C++ -*-===//
+//===- MayStore.h - stores through an address -------------------*- C++ -*-===//
 
 #ifndef DTC_LOWERING_MAYSTORE_H
 #define DTC_LOWERING_MAYSTORE_H
@@ -7,9 +7,9 @@
 
 namespace dtc {
 
-/// Whether a function of the LLVM dialect may store at an address that it has,
-/// itself or in a function of `symbols` that it calls with it. What is done
-/// with the address that is not plainly a load counts.
+/// Whether a function of the LLVM dialect may store at `address`, itself or in
+/// a function of `symbols` that it passes the address to. Any use that is not
+/// clearly a load counts as a store.
 bool mayStoreAt(mlir::Value address, const mlir::SymbolTable &symbols);
 
 } // namespace dtc

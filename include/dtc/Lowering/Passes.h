@@ -1,6 +1,6 @@
 //===- Passes.h - passes of the lower phase ---------------------*- C++ -*-===//
 //
-// From plans and kernels to the LLVM dialect.
+// Passes that lower plans and kernels to the LLVM dialect.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,14 +19,15 @@ namespace dtc {
 #define GEN_PASS_REGISTRATION
 #include "dtc/Lowering/Passes.h.inc"
 
-/// Function attribute of a kernel that is called: bytes behind each argument.
+/// Attribute of a kernel function: the size in bytes of each argument's buffer.
 constexpr llvm::StringLiteral argumentBytesAttrName = "dtc.argument_bytes";
 
-/// Attribute of a dtc.matmul_epilogue: the kernel that does the same to the
-/// plain product, for libraries that lack the epilogue.
+/// Attribute of a dtc.matmul_epilogue: the kernel that applies the epilogue to
+/// the plain product. The runtime launches it if the library lacks the
+/// epilogue.
 constexpr llvm::StringLiteral epilogueKernelAttrName = "dtc.epilogue_kernel";
 
-/// LowerPlan for a target.
+/// Creates LowerPlan for a target.
 std::unique_ptr<mlir::Pass>
 createLowerPlan(std::shared_ptr<const Target> target);
 

@@ -6,17 +6,18 @@
 include "mlir/Pass/PassBase.td"
 
 def LowerToLinalg : Pass<"dtc-lower-to-linalg", "mlir::ModuleOp"> {
-  let summary = "turn the dtc ops of a kernel into linalg on tensors";
+  let summary = "Lower the dtc ops of kernels to linalg on tensors";
   let description = [{
     Kernels are functions with the attribute `dtc.kernel`. Every op is replaced
-    by what its LinalgLoweringInterface builds: one `linalg.generic` per loop
-    over its elements, `tensor.extract_slice` for ranges, `tensor.concat` for
-    what is made of parts. Nothing inserts into a tensor: chains of insertions
-    that begin alike would be merged by CSE and share a buffer. `dtc.scatter_add`
-    stays: a structured op cannot write to a position that is data.
+    by the ops that its LinalgLoweringInterface builds: a `linalg.generic` for
+    each loop over its elements, `tensor.extract_slice` for ranges, and
+    `tensor.concat` for concatenations. No op inserts into a tensor: CSE would
+    merge chains of insertions with the same start, and they would share a
+    buffer. `dtc.scatter_add` stays, because a structured op cannot write to a
+    position that is data.
 
-    A kernel computes in f32 what it has in f16 or bf16: it widens what it
-    reads, and rounds what it stores.
+    Values of f16 and bf16 are computed in f32: a kernel widens its operands,
+    and rounds the result of each op.
 
     Before:
     ```mlir
@@ -30,12 +31,12 @@ def LowerToLinalg : Pass<"dtc-lower-to-linalg", "mlir::ModuleOp"> {
 }
 
 def LowerPlan : Pass<"dtc-lower-plan", "::mlir::ModuleOp"> {
-  let summary = "turn stage functions and plans into lists of calls";
+  let summary = "Lower stage functions and plans to calls of kernels and the runtime";
   let description = [{
     Every tensor becomes an address: an arena, a frame or an argument, plus the
     constant of the memory plan. Kernels must be in the LLVM dialect already;
-    they move out of `@kernels`. The manifest's part that follows from the plans
-    is left in the module attribute `dtc.manifest`.
+    they move out of `@kernels`. The pass writes the part of the manifest that
+    follows from the plans to the module attribute `dtc.manifest`.
 
     Before:
     ```mlir
@@ -55,7 +56,7 @@ def LowerPlan : Pass<"dtc-lower-plan", "::mlir::ModuleOp"> {
 }
 
 def ExpandMath : Pass<"dtc-expand-math"> {
-  let summary = "compute by arithmetic what the processor has no instruction for";
+  let summary = "Expand math functions to polynomials and integer arithmetic";
   let description = [{
     Vector code of a kernel calls no library. Transcendental functions of f32
     become polynomials. On CPUs those of f64, which serve comparisons in double
@@ -73,11 +74,11 @@ def ExpandMath : Pass<"dtc-expand-math"> {
   }];
   let options = [
     Option<"hasBf16", "has-bf16", "bool", "false",
-           "the target rounds to bf16; else integer arithmetic does">,
+           "the target has an instruction that rounds to bf16">,
     Option<"hasExp2", "has-exp2", "bool", "false",
            "the target has an instruction for 2^x of f32">,
     Option<"expandDouble", "expand-double", "bool", "false",
-           "there is no mathematical library: also exp and log of f64, and powers">,
+           "also expand exp and log of f64, and powers (no math library)">,
   ];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect",
                            "mlir::vector::VectorDialect"];

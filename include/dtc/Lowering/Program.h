@@ -1,7 +1,7 @@
 //===- Program.h - the exported program object ------------------*- C++ -*-===//
 //
-// What a lowered module needs besides code: the manifest that tells the
-// runtime about inputs, parameters and offsets, and the weights.
+// A lowered module also needs the weights and the manifest, which tells the
+// runtime about inputs, parameters and offsets.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,29 +14,30 @@
 
 namespace dtc {
 
-/// Module attribute that LowerPlan writes: the manifest's part that follows
-/// from the plans, as JSON text.
+/// Module attribute that LowerPlan writes: the part of the manifest that
+/// follows from the plans, as JSON text.
 constexpr llvm::StringLiteral manifestAttrName = "dtc.manifest";
 
-/// What the manifest needs from outside the IR.
+/// The facts that the manifest needs from outside the IR.
 struct ProgramInfo {
-  std::string model;             ///< its name
+  std::string model;             ///< of the model
   std::string dtype;             ///< f32 or f64
   std::string loss;              ///< cross-entropy, bce, mse or output
   int64_t globalBatch = 0;       ///< samples in a step
-  bool replicasAtLaunch = false; ///< whether dp is the ranks' to say
+  bool replicasAtLaunch = false; ///< whether the launch sets dp
   bool skipsNonFinite = false;   ///< whether updates skip NaN gradients
-  double peakFlops = 0;          ///< of a rank's device, a second; 0: not known
+  double peakFlops = 0;          ///< FLOP/s of a rank's device; 0 if unknown
   llvm::json::Object optimizer;  ///< name and hyper-parameters
   Initializers initializers;     ///< of all parameters
-  /// By a parameter's name: other names that it is saved under.
+  /// Other names that a parameter is saved under, by its name.
   llvm::StringMap<std::vector<std::string>> aliases;
-  /// Tensors of the weights file that are saved as they are.
+  /// Tensors of the weights file that a saved model copies unchanged.
   llvm::json::Array buffers;
-  std::string weightsFile; ///< external weights; else empty
+  std::string weightsFile; ///< external weights; empty if there are none
 };
 
-/// Completes the manifest and adds the globals `dtc_program_v1` refers to.
+/// Completes the manifest and adds the globals that `dtc_program_v1` refers to.
+/// Fails with a diagnostic if a part of the manifest is missing.
 mlir::LogicalResult addProgramObject(mlir::ModuleOp module,
                                      const ProgramInfo &info);
 

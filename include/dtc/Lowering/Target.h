@@ -1,12 +1,12 @@
 //===- Target.h - a kind of machine that plans run on -----------*- C++ -*-===//
 //
-// What differs from machine to machine when plans and kernels are lowered. The
-// lowering of plans asks a target and knows none; another kind of machine is
-// another folder of lib/Target.
+// The differences between machines in the lowering of plans and kernels.
+// LowerPlan calls this interface and knows no target. Each target is a folder
+// of lib/Target.
 //
 // Plans are the same on all targets: lists of launches, library calls, copies
 // and communication on one arena. Library calls and communication are functions
-// of the runtime (dtc/Runtime/ABI.h), which a target's runtime implements.
+// of the runtime (dtc/Runtime/ABI.h), which each target's runtime implements.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,29 +20,29 @@
 
 namespace dtc {
 
-/// Functions of libraries, which take the place of generated code.
+/// Library functions that replace generated code.
 enum class LibraryFunction {
   MatMul,
-  MatMulEpilogue,  ///< with what follows it, or the sums of what it reads
+  MatMulEpilogue,  ///< with elementwise ops after it, or sums of its operand
   Attention,       ///< and its gradient
-  PackedAttention, ///< of a projection as it lies, and its gradient
+  PackedAttention, ///< of one packed projection, and its gradient
   Convolution,     ///< and its gradients
   Pooling,         ///< and its gradients
 };
 
-/// What attention a target's runtime computes as one op.
+/// Limits of the attention that a target's runtime computes as one op.
 struct AttentionLimits {
-  /// Infinities of a mask must leave each query a key.
+  /// A mask must leave each query at least one finite score.
   bool boundsMasks = false;
-  bool onlyNarrow = false;                                ///< only of 16 bits
-  int64_t maxWidth = std::numeric_limits<int64_t>::max(); ///< of a head
+  bool onlyNarrow = false;                                ///< only 16-bit types
+  int64_t maxWidth = std::numeric_limits<int64_t>::max(); ///< columns of a head
   int64_t widthMultiple = 1;
-  /// Bytes that the gradient may keep of one sample's group of heads: 16 bits
-  /// for each score.
+  /// Bytes that the gradient may use for the scores of one sample's group of
+  /// heads, two bytes for each score.
   int64_t maxScores = std::numeric_limits<int64_t>::max();
 };
 
-/// Function attribute of a compiled kernel: bytes of its last argument, a
+/// Attribute of a compiled kernel: the size in bytes of its last argument, a
 /// scratch buffer.
 constexpr llvm::StringLiteral scratchAttrName = "dtc.scratch";
 
@@ -50,60 +50,61 @@ class Target {
 public:
   virtual ~Target() = default;
 
-  /// "cpu". As in messages.
+  /// The target's name in messages, such as "cpu".
   virtual llvm::StringRef getName() const = 0;
 
-  /// Adds the passes that compile modules of kernels, dtc ops on plain tensors,
-  /// and leave all else alone. After them a kernel is an `llvm.func` of
-  /// pointers: operands, then results but those that overwrite an operand,
-  /// then, with `dtc.scratch`, a buffer of so many bytes.
+  /// Adds the passes that compile modules of kernels, which contain dtc ops on
+  /// plain tensors, and change nothing else. A compiled kernel is an
+  /// `llvm.func` that takes pointers: operands, then results that overwrite no
+  /// operand, then, if it has `dtc.scratch`, a buffer of that size.
   virtual void addKernelPasses(mlir::OpPassManager &manager) const = 0;
 
-  /// Whether the target's runtime has a library with this function.
+  /// Whether the target's runtime has a library for this function.
   virtual bool computes(LibraryFunction function) const = 0;
-  /// If it computes attention.
+  /// The limits of the target's attention, if its runtime computes attention.
   virtual AttentionLimits getAttentionLimits() const { return {}; }
 
-  /// What the columns of a product are best a multiple of, in elements.
+  /// The matmul library is fastest if the number of columns is a multiple of
+  /// this.
   virtual int64_t getColumnMultiple() const { return 1; }
 
-  /// Whether kernels that nothing orders are better one kernel: where a launch
-  /// takes about as long as what it does.
+  /// Whether independent kernels should be joined into one: true if a launch
+  /// takes about as long as a small kernel runs.
   virtual bool joinsKernels() const = 0;
 
-  /// Bytes that each rank of a planned module needs beside its arena.
+  /// Bytes that each rank of a planned module needs in addition to its arena.
   virtual int64_t getReservedBytes(mlir::ModuleOp) const { return 0; }
 
-  /// Where a plan's functions are built. `context` is the runtime's.
+  /// An insertion point in a plan's function, with the runtime's context.
   struct Place {
     mlir::OpBuilder &builder;
     mlir::Location loc;
     mlir::Value context;
   };
 
-  /// Runs a kernel on buffers of the arena.
+  /// Launches a kernel on buffers of the arena.
   virtual void createLaunch(Place at, mlir::LLVM::LLVMFuncOp kernel,
                             mlir::ValueRange buffers) const = 0;
   /// Copies bytes within the arena; the buffers do not overlap.
   virtual void createCopy(Place at, mlir::Value to, mlir::Value from,
                           int64_t bytes) const = 0;
-  /// Sets bytes of the arena.
+  /// Fills bytes of the arena with `byte`.
   virtual void createFill(Place at, mlir::Value to, uint8_t byte,
                           int64_t bytes) const = 0;
-  /// The address of data that kernels and library calls read, defined once in a
-  /// module by name.
+  /// Returns the address of constant data that kernels and library calls read.
+  /// The module has one definition for each name.
   virtual mlir::Value createConstant(Place at, mlir::ModuleOp module,
                                      llvm::StringRef name,
                                      mlir::DenseElementsAttr data) const = 0;
 
-  /// Writes a lowered module, of the LLVM dialect alone, as these object files,
-  /// which are compiled at the same time. What people may want to read of it
-  /// goes to `dumpDir` as well, if that is named.
+  /// Compiles a lowered module, which is in the LLVM dialect alone, to these
+  /// object files, in parallel. Also writes readable assembly to `dumpDir` if
+  /// it is not empty. Fails with a diagnostic.
   virtual llvm::LogicalResult emitObjects(mlir::ModuleOp module,
                                           llvm::ArrayRef<std::string> paths,
                                           llvm::StringRef dumpDir) const = 0;
-  /// The archive of the target's runtime in the runtime's folder; beside it
-  /// lies a file of the same name, ending in .link, with what the linker needs.
+  /// The archive of the target's runtime in the runtime's folder. A file of the
+  /// same name with the suffix .link lists the linker's arguments.
   virtual llvm::StringRef getRuntimeArchive() const = 0;
 };
 

@@ -1,6 +1,6 @@
 //===- Verify.h - proof of lowered communication ----------------*- C++ -*-===//
 //
-// The proof of communication, of what a program embeds.
+// Proves that the communication of a lowered program matches.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,13 +11,13 @@
 
 namespace dtc {
 
-/// The proof of `verifyCommunication`, on a lowered module: events are the
-/// calls of the runtime with their constant arguments, those of stage functions
-/// included; ranks and groups are what the runtime makes of the manifest;
-/// buffers are bytes of the arena. A call whose meaning or numbers are not
-/// known is an error. If `dtcrt_all_reduce` has one group in `@stage0_plan` and
-/// another in `@stage1_plan`, an error names the call that is never met, a note
-/// the other.
+/// Runs the proof of `verifyCommunication` on a lowered module. Events are
+/// calls of the runtime with constant arguments, also within stage functions.
+/// Ranks and groups come from the manifest, and buffers are bytes of the arena.
+/// Emits an error on a call with an unknown function or an argument that is not
+/// constant. If `dtcrt_all_reduce` has one group in `@stage0_plan` and another
+/// in `@stage1_plan`, the error names the call that has no counterpart, and a
+/// note names the other call.
 mlir::LogicalResult verifyLoweredCommunication(mlir::ModuleOp module);
 
 } // namespace dtc

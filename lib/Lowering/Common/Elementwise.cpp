@@ -1,6 +1,6 @@
 //===- Elementwise.cpp - lowering of elementwise ops ----------------------===//
 //
-// One map with a scalar body for each op; integers where the op has them.
+// Each op is one map with a scalar body, on floats or integers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@ static RankedTensorType getType(Operation *op) {
   return cast<RankedTensorType>(op->getResult(0).getType());
 }
 
-/// A model whose result elements are `scalar(op, operand elements)`.
+/// A model that computes result elements as `scalar(op, operand elements)`.
 template <typename OpType,
           Value (*scalar)(OpType, StructuredBuilder &, ValueRange)>
 static Values lowerMap(OpType op, StructuredBuilder &b) {
@@ -52,7 +52,7 @@ static Value lowerSigmoid(SigmoidOp, StructuredBuilder &b, ValueRange x) {
 }
 
 static Value lowerRelu(ReluOp, StructuredBuilder &b, ValueRange x) {
-  // Keeps a NaN, as the comparison is false then.
+  // The comparison with NaN is false, so NaN is kept.
   Value zero = b.constant(x[0].getType(), 0.0);
   Value negative =
       arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x[0], zero);
@@ -78,7 +78,7 @@ static std::optional<double> getScalar(Value value) {
   return elements.getSplatValue<APFloat>().convertToDouble();
 }
 
-/// x to a small constant power: by products.
+/// x to a small constant power, as products.
 static Value buildPower(StructuredBuilder &b, Value x, unsigned exponent) {
   Value result;
   for (; exponent; exponent >>= 1) {
@@ -116,7 +116,7 @@ static Values lowerPow(PowOp op, StructuredBuilder &b) {
 static Value lowerCompare(CompareOp op, StructuredBuilder &b, ValueRange x) {
   using F = arith::CmpFPredicate;
   using I = arith::CmpIPredicate;
-  // Unordered only for `ne`: a NaN differs from everything.
+  // Only `ne` is unordered, because a NaN differs from everything.
   constexpr F floats[] = {F::OEQ, F::UNE, F::OLT, F::OLE, F::OGT, F::OGE};
   constexpr I ints[] = {I::eq, I::ne, I::slt, I::sle, I::sgt, I::sge};
   auto index = static_cast<unsigned>(op.getPredicate());

@@ -1,8 +1,8 @@
 //===- Indexing.cpp - lowering of lookups ---------------------------------===//
 //
 // A gather reads its table at positions that are data. Its transpose,
-// scatter_add, has no structured form and is left to the target. A rank holds
-// one part of a dimension that is in parts.
+// scatter_add, has no structured form, so the target lowers it. If a dimension
+// is split, a rank holds one part of it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,8 +11,8 @@
 using namespace mlir;
 using namespace dtc;
 
-/// Maps from the loops of `type` to the element of indices whose dimensions
-/// come first, and to the one element of starts.
+/// Two maps from the loops of `type`: to the element of the indices, whose
+/// dimensions come first, and to the only element of the starts.
 static AffineMap getIndexMap(StructuredBuilder &b, RankedTensorType type,
                              int64_t indexRank) {
   return AffineMap::get(type.getRank(), 0,
@@ -28,7 +28,7 @@ static AffineMap getStartMap(StructuredBuilder &b, RankedTensorType type) {
 
 namespace {
 
-/// An index within the part that a rank holds, and whether it is in there.
+/// An index within the rank's part of a dimension, and whether it is inside.
 struct LocalIndex {
   Value index, isHere;
 
@@ -53,8 +53,8 @@ static SmallVector<Value> lowerGather(GatherOp op, StructuredBuilder &b) {
   RankedTensorType type = op.getResult().getType();
   int64_t indexRank = op.getIndices().getType().getRank();
   auto batchDims = static_cast<int64_t>(op.getBatchDims());
-  // Loops are the dimensions of the indices, batch dimensions first, then those
-  // of a table row.
+  // The loops are the dimensions of the indices, batch dimensions first, then
+  // the dimensions of a table row.
   SmallVector<Value> operands = {op.getIndices()};
   SmallVector<AffineMap> maps = {getIndexMap(b, type, indexRank)};
   if (op.getStarts()) {
@@ -85,7 +85,7 @@ static SmallVector<Value> lowerGather(GatherOp op, StructuredBuilder &b) {
                 })};
 }
 
-/// Rows for other parts add zeros to the first row.
+/// Rows of other parts add zeros to the first row.
 static SmallVector<Value> lowerScatterAdd(ScatterAddOp op,
                                           StructuredBuilder &b) {
   if (!op.getStarts())
@@ -126,7 +126,7 @@ static SmallVector<Value> lowerOneHot(OneHotOp op, StructuredBuilder &b) {
                   Value index = v[0];
                   if (op.getStarts())
                     index = arith::SubIOp::create(inner, index, v[1]);
-                  if (!index.getType().isInteger(32)) // as many lanes as floats
+                  if (!index.getType().isInteger(32)) // as many lanes as f32
                     index = arith::TruncIOp::create(inner, inner.getI32Type(),
                                                     index);
                   Value column = arith::IndexCastOp::create(

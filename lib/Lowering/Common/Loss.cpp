@@ -1,7 +1,7 @@
 //===- Loss.cpp - lowering of losses --------------------------------------===//
 //
-// Cross-entropy is a softmax whose target column is picked by comparing the
-// column's number with the label, which stays vector code. Sums over all
+// Cross-entropy is a softmax. A comparison of column numbers with the label
+// selects the target's column, so the code stays vectorized. Sums over all
 // elements are in double precision.
 //
 //===----------------------------------------------------------------------===//
@@ -18,19 +18,19 @@ static Value first(StructuredBuilder &, ValueRange v) { return v[0]; }
 
 namespace {
 
-/// The rows of a cross-entropy: what its loss and its gradient share.
+/// The rows of a cross-entropy, which its loss and its gradient share.
 struct CrossEntropyRows {
   RankedTensorType type;    ///< of the logits
-  RankedTensorType rowType; ///< one element for each row, rank kept
-  Value labels;             ///< i32, as rowType
-  Value valid;              ///< i1, as rowType
+  RankedTensorType rowType; ///< one element for each row, same rank
+  Value labels;             ///< i32, of rowType's shape
+  Value valid;              ///< i1, of rowType's shape
   Value max, exp, sum;
 };
 
 } // namespace
 
-/// Labels as i32 with a last dimension of size 1. Labels are below the number
-/// of classes, and an ignored one may be anything.
+/// Labels as i32 with a last dimension of size 1. A label is less than the
+/// number of classes; an ignored label may have any value.
 static Value buildRowLabels(StructuredBuilder &b, Value labels,
                             RankedTensorType type) {
   AffineMap map = b.getMultiDimIdentityMap(type.getRank());
@@ -43,7 +43,7 @@ static Value buildRowLabels(StructuredBuilder &b, Value labels,
       });
 }
 
-/// The column of the element that is computed, an i32.
+/// The column number of the current element, an i32.
 static Value buildColumn(StructuredBuilder &b, int64_t rank) {
   return arith::IndexCastOp::create(b, b.getI32Type(),
                                     linalg::IndexOp::create(b, rank - 1));
@@ -84,7 +84,8 @@ static CrossEntropyRows buildRows(OpType op, StructuredBuilder &b) {
         });
   std::optional<int64_t> classes = op.getClasses();
   int64_t rank = rows.type.getRank();
-  // Outside of bodies, so that a loss and its gradient have equal bodies.
+  // A constant outside of bodies: the loss and its gradient then have equal
+  // bodies.
   Value least = b.constant(element, -std::numeric_limits<double>::infinity());
   Value zero = b.constant(element, 0.0);
   rows.max =
@@ -102,7 +103,7 @@ static CrossEntropyRows buildRows(OpType op, StructuredBuilder &b) {
   return rows;
 }
 
-/// Whether the element is in the label's column.
+/// Whether the current element is in the label's column.
 static Value buildIsTarget(StructuredBuilder &b, Value label, int64_t rank) {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
                                buildColumn(b, rank), label);
@@ -127,7 +128,8 @@ static Values lowerCrossEntropy(CrossEntropyOp op, StructuredBuilder &b) {
       op.getLoss().getType(), Combiner::Sum, rows.rowType.getShape(), axes,
       operands, [&](StructuredBuilder &inner, ValueRange v) -> Value {
         Value loss = math::LogOp::create(inner, v[0]);
-        // max - target first: both are exact and of one magnitude.
+        // Subtracts the target from the maximum first: both are exact and of
+        // similar magnitude.
         loss = arith::AddFOp::create(inner, loss,
                                      arith::SubFOp::create(inner, v[1], v[2]));
         if (v.size() > 3)
@@ -141,8 +143,7 @@ static Values lowerCrossEntropyGrad(CrossEntropyGradOp op,
                                     StructuredBuilder &b) {
   CrossEntropyRows rows = buildRows(op, b);
   Type element = rows.type.getElementType();
-  // Each row has two factors: that of exp(x - max) and that of the target's
-  // one.
+  // Each row has two factors: of exp(x - max), and of the target's 1.
   Value scalar = b.map(RankedTensorType::get({}, element), op.getDloss(),
                        [&](StructuredBuilder &inner, ValueRange v) {
                          return inner.castFloat(v[0], element);

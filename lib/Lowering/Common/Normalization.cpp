@@ -1,6 +1,6 @@
 //===- Normalization.cpp - lowering of softmax and norms ------------------===//
 //
-// Row-wise ops as reductions of rows and maps between them.
+// Lowers row-wise ops to reductions over rows and maps between them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ static Values lowerSoftmax(SoftmaxOp op, StructuredBuilder &b) {
   Value max = b.reduceRows(Combiner::MaxNumber, element, op.getX(), first);
   Value e = buildShiftedExp(b, op.getX(), max);
   Value sum = b.reduceRows(Combiner::Sum, element, e, first);
-  // One division for each row, not for each element.
+  // One division for each row instead of one for each element.
   Value scale = b.map(cast<RankedTensorType>(sum.getType()), sum,
                       [](StructuredBuilder &inner, ValueRange v) -> Value {
                         return arith::DivFOp::create(

@@ -1,8 +1,8 @@
 //===- Pooling.cpp - lowering of poolings ---------------------------------===//
 //
-// Taps are unrolled: an element looks at each place of its window, or, in a
-// gradient, at each window that it may be in. What a tap reads is a row of
-// channels, whose place is a number of the loops.
+// Taps are unrolled. An element reads each pixel of its window. In a gradient,
+// it reads each window that contains its pixel. A tap reads a row of channels
+// at a position that follows from the loops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@ using namespace dtc;
 
 namespace {
 
-/// One axis of the windows, and how a tap finds its pixel, or its position.
+/// One axis of the windows, with the mapping between positions and pixels.
 struct Axis {
   int64_t pixels, positions, taps, stride, padding, dilation;
 
@@ -28,7 +28,7 @@ struct Axis {
   }
 };
 
-/// An index, and whether it is one; null if it always is.
+/// An index, and whether it is inside the tensor; null if it always is.
 struct Place {
   Value index, isInside;
 };
@@ -50,13 +50,14 @@ public:
     return isInside ? Place{at, {}} : clamp(at, axis.pixels, {});
   }
 
-  /// The position of which the loops' pixel is under a tap.
+  /// The position of the window that has the loops' pixel under tap `tap`.
   Place getPosition(const Axis &axis, unsigned loop, int64_t tap) {
     int64_t shift = axis.padding - tap * axis.dilation;
     Value at = add(linalg::IndexOp::create(b, loop), shift);
     if (axis.stride == 1)
       return clamp(at, axis.positions, {});
-    // Not negative, so that divisions are the plain ones.
+    // Adds a multiple that keeps the number non-negative, so that unsigned
+    // division is right.
     int64_t more = llvm::divideCeil(axis.taps * axis.dilation, axis.stride);
     Value shifted = add(at, more * axis.stride);
     Value stride = getIndex(axis.stride);
@@ -67,8 +68,9 @@ public:
     return clamp(add(quotient, -more), axis.positions, whole);
   }
 
-  /// Calls body(tap, y, x, whether these are inside or null) for the pixels
-  /// under the window at the loops' position, row by row.
+  /// Calls body(tap, y, x, inside) for the pixels under the window at the
+  /// loops' position, row by row. `inside` is null if the pixel is always
+  /// inside.
   template <typename Body> void forEachPixel(const Body &body) {
     for (int64_t tap : llvm::seq(vertical.taps * horizontal.taps)) {
       Place y = getPixel(vertical, 1, tap / horizontal.taps);
@@ -76,8 +78,8 @@ public:
       body(tap, y.index, x.index, both(y.isInside, x.isInside));
     }
   }
-  /// The same for the positions whose windows the loops' pixel is in. They
-  /// ascend as its taps descend.
+  /// Calls body for the positions of the windows that contain the loops' pixel.
+  /// Positions ascend while the pixel's taps descend.
   template <typename Body> void forEachPosition(const Body &body) {
     for (int64_t tap :
          llvm::reverse(llvm::seq(vertical.taps * horizontal.taps))) {
@@ -87,7 +89,8 @@ public:
     }
   }
 
-  /// The loops' channel there, a float in the compute type.
+  /// The element of the loops' channel at (y, x), as a float of the compute
+  /// type.
   Value read(Value tensor, Value y, Value x) {
     Value element =
         tensor::ExtractOp::create(b, tensor,
@@ -97,7 +100,8 @@ public:
     return isa<FloatType>(type) ? b.castFloat(element, getComputeType(type))
                                 : element;
   }
-  /// `value`, or `other` where a condition that may be null does not hold.
+  /// `value`, or `other` if the condition does not hold. A null condition
+  /// always holds.
   Value selectIf(Value condition, Value value, Value other) {
     return condition ? arith::SelectOp::create(b, condition, value, other)
                      : value;
@@ -118,9 +122,9 @@ private:
   Value multiply(Value a, int64_t c) {
     return c == 1 ? a : arith::MulIOp::create(b, a, getIndex(c));
   }
-  /// 0 where the index, or the condition, is not one.
+  /// Sets an index that is outside, or that violates the condition, to 0.
   Place clamp(Value at, int64_t size, Value condition) {
-    // Negative numbers are large ones without a sign.
+    // An unsigned comparison also rejects negative indices.
     Value isInside =
         both(condition, arith::CmpIOp::create(b, arith::CmpIPredicate::ult, at,
                                               getIndex(size)));
@@ -133,7 +137,8 @@ private:
 
 } // namespace
 
-/// One element for each of the result's, from a body that reads what it wants.
+/// Builds each element of the result with a body that reads its operands
+/// itself.
 static Value
 mapTaps(StructuredBuilder &b, RankedTensorType type, const Window &window,
         function_ref<Value(StructuredBuilder &, TapBuilder &)> body) {
@@ -146,8 +151,8 @@ mapTaps(StructuredBuilder &b, RankedTensorType type, const Window &window,
 
 namespace {
 
-/// The largest pixel so far and its tap, -1 before the first. A NaN is larger
-/// than all, an earlier one too.
+/// The largest pixel so far and its tap, -1 before the first. A NaN counts as
+/// larger than all numbers, and the first NaN wins.
 struct Largest {
   Value value, tap;
 
@@ -192,8 +197,8 @@ static SmallVector<Value> lowerMaxPool(MaxPool2DOp op, StructuredBuilder &b) {
       })};
 }
 
-/// Which tap is the largest of each window, then for each pixel the windows
-/// whose largest it is.
+/// First computes the tap of each window's maximum, then, for each pixel, sums
+/// the windows whose maximum it is.
 static SmallVector<Value> lowerMaxPoolGrad(MaxPool2DGradOp op,
                                            StructuredBuilder &b) {
   RankedTensorType type = op.getDimages().getType();
@@ -219,8 +224,8 @@ static SmallVector<Value> lowerMaxPoolGrad(MaxPool2DGradOp op,
       })};
 }
 
-/// The sum of a tensor's elements at the pixels under a window, or at the
-/// positions whose windows a pixel is in.
+/// Sums a tensor's elements at the pixels under a window, or at the positions
+/// of the windows that contain a pixel.
 static SmallVector<Value> lowerSum(StructuredBuilder &b, const Window &window,
                                    bool overPixels, Value from,
                                    RankedTensorType type) {

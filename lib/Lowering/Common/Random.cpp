@@ -1,7 +1,7 @@
 //===- Random.cpp - lowering of random numbers ----------------------------===//
 //
-// An element's number depends on where it lies in the whole tensor, of which
-// the op knows which part it makes.
+// The random number of an element depends on its position in the global tensor.
+// The op's attributes say which part of that tensor it makes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,9 +10,9 @@
 using namespace mlir;
 using namespace dtc;
 
-/// The row-major index of the current element in the whole tensor. `parts` are
-/// the numbers of the parts that the result is; `openWays` is how many there
-/// are where the op does not say.
+/// The row-major index of the current element in the global tensor. `parts` are
+/// the indices of the result's part along each split. `openWays` is the number
+/// of parts along a split whose size the op does not say.
 static Value getPosition(RandomUniformOp op, StructuredBuilder &b,
                          ValueRange parts, Value openWays) {
   auto number = [&](int64_t value) -> Value {
@@ -23,7 +23,7 @@ static Value getPosition(RandomUniformOp op, StructuredBuilder &b,
   };
   RankedTensorType type = op.getType();
   SmallVector<int64_t> strides(type.getRank());
-  int64_t stride = 1, openDim = -1; // of which there are openWays parts
+  int64_t stride = 1, openDim = -1; // the dimension with openWays parts
   for (int64_t dim = type.getRank(); dim-- > 0;) {
     strides[dim] = stride;
     stride *= type.getDimSize(dim);
@@ -33,13 +33,13 @@ static Value getPosition(RandomUniformOp op, StructuredBuilder &b,
       else if (own == dim)
         stride *= ways;
   }
-  // Dimensions before that one have strides for all of them.
+  // The strides of dimensions before openDim have the factor openWays.
   auto scale = [&](Value index, int64_t dim, int64_t stride) -> Value {
     if (stride != 1)
       index = arith::MulIOp::create(b, index, number(stride));
     return dim < openDim ? arith::MulIOp::create(b, index, openWays) : index;
   };
-  // What is the same for a row comes first.
+  // Terms that are constant within a row are added first.
   Value position;
   for (int64_t dim : llvm::seq<int64_t>(0, type.getRank())) {
     Value part;

@@ -1,6 +1,6 @@
 //===- Shape.cpp - lowering of ops that move elements ---------------------===//
 //
-// Permutations and repetitions are maps with another indexing; ranges are
+// Permutations and broadcasts are maps with other indexing maps. Ranges are
 // slices of tensors.
 //
 //===----------------------------------------------------------------------===//
@@ -21,7 +21,7 @@ static SmallVector<OpFoldResult> getIndices(Builder &b,
   });
 }
 
-/// `type`'s shape of `x`, from `start` on in dimension `axis`.
+/// Extracts a tensor of `type`'s shape from `x`, from `start` on along `axis`.
 static Value buildExtract(StructuredBuilder &b, Value x, RankedTensorType type,
                           int64_t axis, int64_t start) {
   SmallVector<int64_t> offsets(type.getRank(), 0), ones(type.getRank(), 1);
@@ -36,7 +36,8 @@ static Values lowerConstant(ConstantOp op, StructuredBuilder &b) {
 }
 
 static Values lowerTranspose(TransposeOp op, StructuredBuilder &b) {
-  // Loops are the result's: operand dimension permutation[i] is loop i.
+  // The loops are those of the result: loop i is dimension permutation[i] of
+  // the operand.
   AffineMap map = inversePermutation(
       AffineMap::getPermutationMap(op.getPermutation(), b.getContext()));
   return {b.map(op.getY().getType(), op.getX(), map, first)};

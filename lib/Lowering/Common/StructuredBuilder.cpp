@@ -1,6 +1,6 @@
 //===- StructuredBuilder.cpp - linalg from scalar functions ---------------===//
 //
-// Indexing maps and iterators of the generics that lowerings build.
+// Builds the indexing maps and iterators of linalg.generic.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace dtc;
 
-/// The map of an operand that broadcasts to `shape` by NumPy's rule.
+/// The map of an operand that broadcasts to `shape` by NumPy's rules.
 static AffineMap getBroadcastMap(Builder &b, ArrayRef<int64_t> shape,
                                  Value operand) {
   ArrayRef<int64_t> from = cast<RankedTensorType>(operand.getType()).getShape();

@@ -18,7 +18,7 @@
 
 namespace dtc {
 
-/// What a reduction does with two elements.
+/// The combination of two elements in a reduction.
 enum class Combiner {
   Sum,
   Max,       ///< NaN if any element is
@@ -29,39 +29,41 @@ class StructuredBuilder : public mlir::ImplicitLocOpBuilder {
 public:
   using ImplicitLocOpBuilder::ImplicitLocOpBuilder;
 
-  /// A function of the elements of operands, or the accumulator for the last.
+  /// A scalar function of the operands' elements. In a reduction the last
+  /// argument is the accumulator.
   using Body =
       llvm::function_ref<mlir::Value(StructuredBuilder &, mlir::ValueRange)>;
 
-  /// One element of the result from elements of operands that broadcast to it.
+  /// Computes each element of the result from the elements of operands that
+  /// broadcast to it.
   mlir::Value map(mlir::RankedTensorType type, mlir::ValueRange operands,
                   Body body);
-  /// The same, with an indexing map for each operand.
+  /// As above, with an explicit indexing map for each operand.
   mlir::Value map(mlir::RankedTensorType type, mlir::ValueRange operands,
                   llvm::ArrayRef<mlir::AffineMap> maps, Body body);
-  /// The same, overwriting `target`, whose element is the last of the body.
+  /// As above, but overwrites `target`, whose element is the body's last
+  /// argument.
   mlir::Value update(mlir::Value target, mlir::ValueRange operands, Body body);
 
-  /// Combines what the body makes of the elements over `domain`, whose
-  /// dimensions `axes` are reduced. Result dimensions are those of the domain,
-  /// with size 1 where reduced; `type` may also be a scalar.
+  /// Applies the body to the elements over `domain`, and combines the results
+  /// along `axes`. The result has the dimensions of the domain, reduced ones
+  /// with size 1; `type` may also be a scalar type.
   mlir::Value reduce(mlir::RankedTensorType type, Combiner combiner,
                      llvm::ArrayRef<int64_t> domain,
                      llvm::ArrayRef<int64_t> axes, mlir::ValueRange operands,
                      Body body);
-  /// reduce() over the last dimension of the first operand, keeping it with
-  /// size 1.
+  /// Reduces the last dimension of the first operand to size 1.
   mlir::Value reduceRows(Combiner combiner, mlir::Type elementType,
                          mlir::ValueRange operands, Body body);
 
   /// The constant in the type of an element, or of a scalar.
   mlir::Value constant(mlir::Type type, double value);
 
-  /// x in another floating-point type.
+  /// Converts x to another floating-point type.
   mlir::Value castFloat(mlir::Value x, mlir::Type type);
 };
 
-/// The lowering of `OpType` given by a function.
+/// The lowering of `OpType`, implemented by a function.
 template <typename OpType,
           llvm::SmallVector<mlir::Value> (*lower)(OpType, StructuredBuilder &)>
 struct LinalgModel
@@ -80,7 +82,7 @@ void attachLowering(mlir::MLIRContext *context) {
   OpType::template attachInterface<LinalgModel<OpType, lower>>(*context);
 }
 
-// One registration for each file of lowerings.
+// One function for each file of lowerings.
 void registerElementwiseLowerings(mlir::MLIRContext *context);
 void registerIndexingLowerings(mlir::MLIRContext *context);
 void registerLossLowerings(mlir::MLIRContext *context);

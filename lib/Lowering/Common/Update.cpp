@@ -1,7 +1,7 @@
 //===- Update.cpp - lowering of in-place updates --------------------------===//
 //
-// Optimizer rules and accumulation. Results overwrite their operands; only
-// clipped gradients and directions are new.
+// Optimizer rules and gradient accumulation. Results overwrite their operands,
+// except clipped gradients and update directions, which are new tensors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,14 +12,14 @@ using namespace dtc;
 
 using Values = SmallVector<Value>;
 
-/// `updated`, or `old` where `x` is NaN.
+/// `updated`, or `old` if `x` is NaN.
 static Value skipNan(StructuredBuilder &b, Value x, Value old, Value updated) {
   Value isNan = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, x, x);
   return arith::SelectOp::create(b, isNan, old, updated);
 }
 
-/// Overwrites a parameter or a state, which is the last element of the body;
-/// not where the gradient is NaN, if the op skips these.
+/// Overwrites a parameter or a state, which is the last argument of the body.
+/// Keeps the old value where the gradient is NaN, if the op skips such updates.
 template <typename OpType>
 static Value update(OpType op, StructuredBuilder &b, Value target,
                     ValueRange operands, StructuredBuilder::Body body) {
@@ -36,7 +36,8 @@ static Value update(OpType op, StructuredBuilder &b, Value target,
                   });
 }
 
-/// A scalar of the element type, computed in double precision from scalars.
+/// A scalar of the element type. It is computed in double precision from
+/// scalars.
 static Value buildScalar(StructuredBuilder &b, Type element,
                          ValueRange operands, StructuredBuilder::Body body) {
   return b.map(RankedTensorType::get({}, element), operands,
@@ -99,7 +100,7 @@ static Values lowerSgd(SgdOp op, StructuredBuilder &b) {
   return {parameter, buffer};
 }
 
-/// keep * state + (1 - keep) * g * factor: a moment. No factor is one.
+/// A moment: keep * state + (1 - keep) * g * factor. A null factor is 1.
 static Value buildMoment(StructuredBuilder &b, Value state, double keep,
                          Value g, Value factor) {
   Type element = g.getType();
@@ -112,11 +113,11 @@ static Value buildMoment(StructuredBuilder &b, Value state, double keep,
 
 namespace {
 
-/// What Adam and its relatives have in common: two moments, and what corrects
-/// their bias towards zero.
+/// The first and second moment of Adam and its variants, with their bias
+/// corrections (Kingma and Ba, arXiv 1412.6980).
 struct Moments {
   Value first, second;
-  /// 1 - beta1^step, sqrt(1 - beta2^step): of the element type.
+  /// 1 - beta1^step and sqrt(1 - beta2^step), of the element type.
   Value correction, rootCorrection;
 };
 
@@ -129,7 +130,7 @@ static Value buildCorrection(StructuredBuilder &b, double beta, Value step) {
   return arith::SubFOp::create(b, b.constant(f64, 1.0), power);
 }
 
-/// `coupled` weight decay is part of the gradient.
+/// Adds weight decay to the gradient if `coupled`.
 template <typename OpType>
 static Moments lowerMoments(OpType op, StructuredBuilder &b, double coupled) {
   double beta1 = op.getBeta1().convertToDouble();
@@ -299,7 +300,7 @@ static Values lowerLion(LionOp op, StructuredBuilder &b) {
   double weightDecay = op.getWeightDecay().convertToDouble();
   Value g = op.getGradient(), m = op.getState()[0];
   Value lr = buildLr(b, element, op.getLr());
-  // The parameter first: it moves by the old state.
+  // Updates the parameter first, because it needs the old state.
   Value parameter = update(
       op, b, op.getParameter(), {g, m, lr},
       [&](StructuredBuilder &inner, ValueRange v) -> Value {
@@ -311,7 +312,7 @@ static Values lowerLion(LionOp op, StructuredBuilder &b) {
               inner, arith::CmpFOp::create(inner, predicate, mixed, zero),
               inner.constant(element, sign), otherwise);
         };
-        // Zero stays zero, NaN stays NaN.
+        // The sign of zero is zero, and that of NaN is NaN.
         Value sign = isSign(arith::CmpFPredicate::OGT, 1.0,
                             isSign(arith::CmpFPredicate::OLT, -1.0, mixed));
         return buildStep(inner, v[3], v[2],
@@ -338,7 +339,7 @@ static Values lowerClipByNorm(ClipByNormOp op, StructuredBuilder &b) {
         if (!op.getLossScale())
           return factor;
         factor = arith::DivFOp::create(inner, factor, v[1]);
-        // norm - norm is zero, or NaN.
+        // norm - norm is zero if the norm is finite, else NaN.
         Value finite = arith::SubFOp::create(inner, v[0], v[0]);
         return arith::AddFOp::create(inner, factor, finite);
       });
@@ -356,7 +357,7 @@ static Values lowerAverage(AverageOp op, StructuredBuilder &b) {
                          Value());
                      if (!op->hasAttr(attr::skipNan))
                        return average;
-                     // x - x is zero, or NaN.
+                     // x - x is zero if x is finite, else NaN.
                      Value zero = arith::SubFOp::create(inner, v[0], v[0]);
                      return skipNan(inner, zero, v[1], average);
                    })};

@@ -1,6 +1,7 @@
 //===- Attention.cpp - calls of attention ---------------------------------===//
 //
-// Attention reads queries, keys and values, or a projection as it lies.
+// Attention reads queries, keys and values from separate tensors or from one
+// packed projection.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,7 +10,7 @@
 using namespace mlir;
 using namespace dtc;
 
-/// What a mask has of [batch, heads, queries, keys], a set of
+/// The dimensions of [batch, heads, queries, keys] that a mask has, as a set of
 /// dtc_attention_mask.
 static int32_t getMaskDims(Value mask) {
   if (!mask)

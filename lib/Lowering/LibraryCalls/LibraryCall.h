@@ -1,6 +1,6 @@
 //===- LibraryCall.h - builders of library calls ----------------*- C++ -*-===//
 //
-// Each op has one function buildCall. The files of its family define it.
+// Each op has a function buildCall, which the file of its family defines.
 //
 //===----------------------------------------------------------------------===//
 

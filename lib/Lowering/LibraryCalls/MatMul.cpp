@@ -1,6 +1,7 @@
-//===- MatMul.cpp - calls of matrix products ------------------------------===//
+//===- MatMul.cpp - calls of matrix multiplications -----------------------===//
 //
-// Products stand alone, take an epilogue, or sum the rows that they read.
+// Calls of plain matmuls, of matmuls with an epilogue, and of matmuls that sum
+// the rows of an operand.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +47,7 @@ static int32_t getCode(Epilogue epilogue) {
   llvm_unreachable("all epilogues are listed");
 }
 
-/// `others`: other, bias, c and sum; null where there is none.
+/// `others` are other, bias, c and sum; null if absent.
 template <typename Op>
 static void callMatMulEpilogue(Op op, FunctionLowering &f, int32_t epilogue,
                                int32_t flags, ArrayRef<Value> others) {
@@ -66,7 +67,8 @@ static void callMatMulEpilogue(Op op, FunctionLowering &f, int32_t epilogue,
       f.pointerTo(op.getRhs())};
   for (Value other : others)
     arguments.push_back(other ? f.pointerTo(other) : f.null());
-  // It is in the module of kernels, whose functions will be in this one.
+  // The symbol refers to the module of kernels, whose functions move to this
+  // module later.
   auto kernel =
       op->template getAttrOfType<SymbolRefAttr>(epilogueKernelAttrName);
   arguments.push_back(kernel ? f.pointerToSymbol(kernel.getLeafReference())

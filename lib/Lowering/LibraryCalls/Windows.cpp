@@ -1,6 +1,6 @@
 //===- Windows.cpp - calls of convolutions and poolings -------------------===//
 //
-// Calls pass the sizes of windows as numbers.
+// Calls pass the sizes of the window as integers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace dtc;
 
-/// The numbers that all calls with a window have.
+/// The sizes that every call with a window has.
 static std::array<int64_t, 14> getSizes(const Window &w) {
   return {w.batch,          w.height,       w.width,        w.channels,
           w.rows,           w.columns,      w.kernelHeight, w.kernelWidth,
@@ -48,7 +48,7 @@ static void callConvolution(Op op, FunctionLowering &f, dtc_conv_role role) {
   f.call("dtcrt_conv2d", arguments);
 }
 
-/// What a role does not use is null.
+/// Operands that a role does not use are null.
 template <typename Op>
 static void callPooling(Op op, FunctionLowering &f, dtc_pool_role role,
                         Value images, Value gradient) {

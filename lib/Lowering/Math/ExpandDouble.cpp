@@ -1,9 +1,9 @@
-//===- ExpandDouble.cpp - functions of f64 by arithmetic ------------------===//
+//===- ExpandDouble.cpp - functions of f64 as arithmetic ------------------===//
 //
-// For targets without a mathematical library. The usual reductions: exp(x) is
-// 2^n exp(r) with |r| <= ln(2) / 2, log(x) is n ln(2) + log(m) with m around 1
-// (W. J. Cody and W. Waite, Software Manual for the Elementary Functions,
-// 1980); what is left are short series.
+// For targets without a math library. Uses the standard range reductions:
+// exp(x) is 2^n exp(r) with |r| <= ln(2) / 2, and log(x) is n ln(2) + log(m)
+// with m near 1 (W. J. Cody and W. Waite, Software Manual for the Elementary
+// Functions, 1980). Short series compute the rest.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@
 using namespace mlir;
 using namespace dtc;
 
-// ln(2) in two parts, the first with zeros in its last bits.
+// ln(2) as a sum of two parts. The last bits of the first are zeros.
 constexpr double ln2High = 0x1.62e42fee00000p-1, ln2Low = 0x1.a39ef35793c76p-33;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -55,14 +55,14 @@ struct DoubleBuilder : ImplicitLocOpBuilder {
   Value isEqual(Value x, Value y) {
     return arith::CmpFOp::create(*this, arith::CmpFPredicate::OEQ, x, y);
   }
-  /// The sum of coefficients times powers of x, the highest first.
+  /// A polynomial in x. Coefficients are in descending order of powers.
   Value polynomial(Value x, ArrayRef<double> coefficients) {
     Value sum = constant(coefficients.front());
     for (double coefficient : coefficients.drop_front())
       sum = fma(sum, x, constant(coefficient));
     return sum;
   }
-  /// 2^n of a whole number between -1022 and 1023, an i64.
+  /// 2^n as f64, for an integer n (i64) between -1022 and 1023.
   Value powerOfTwo(Value n) {
     Value biased = arith::AddIOp::create(*this, n, integer(1023));
     Value bits = arith::ShLIOp::create(*this, biased, integer(52));
@@ -91,7 +91,7 @@ Value DoubleBuilder::exp(Value x) {
   for (int degree = 1; degree <= 13; ++degree)
     series.insert(series.begin(), series.front() / degree);
   Value result = polynomial(r, series);
-  // In two steps, so that results may be subnormal.
+  // Scales in two steps, so that the result can be subnormal.
   Value whole =
       arith::FPToSIOp::create(*this, withElement(getI64Type()), bounded);
   Value half = arith::ShRSIOp::create(*this, whole, integer(1));
@@ -104,7 +104,7 @@ Value DoubleBuilder::exp(Value x) {
   return select(compare(arith::CmpFPredicate::UNO, x, 0), x, result);
 }
 
-/// Of subnormal numbers, which have no leading bit, the result is off.
+/// The result is wrong for subnormal numbers, which have no leading 1 bit.
 Value DoubleBuilder::log(Value x) {
   Type i64 = withElement(getI64Type()), f64 = withElement(getF64Type());
   // x = m 2^n with sqrt(1/2) <= m < sqrt(2).
@@ -115,8 +115,9 @@ Value DoubleBuilder::log(Value x) {
   Value scaled = arith::SubIOp::create(
       *this, bits, arith::ShLIOp::create(*this, n, integer(52)));
   Value m = arith::BitcastOp::create(*this, f64, scaled);
-  // log(m) = 2 (s + s^3 / 3 + s^5 / 5 + ...), s = (m - 1) / (m + 1). With
-  // f = m - 1 that is f - s (f - R), R the series without its first term.
+  // log(m) = 2 (s + s^3 / 3 + s^5 / 5 + ...) with s = (m - 1) / (m + 1). With f
+  // = m - 1, this is f - s (f - R), where R is the series without its first
+  // term.
   Value f = sub(m, constant(1.0));
   Value s = arith::DivFOp::create(*this, f, add(m, constant(1.0)));
   Value z = mul(s, s);
@@ -135,10 +136,11 @@ Value DoubleBuilder::log(Value x) {
   return select(compare(arith::CmpFPredicate::ULT, x, 0.0), nan, result);
 }
 
-/// As C's pow.
+/// Like pow of C.
 Value DoubleBuilder::pow(Value x, Value y) {
   Value result = exp(mul(y, log(math::AbsFOp::create(*this, x))));
-  // Powers of negative numbers exist if y is whole, with the sign of odd ones.
+  // A negative number has powers only if y is an integer. They are negative if
+  // y is odd.
   Value half = mul(y, constant(0.5));
   Value isWhole = isEqual(math::FloorOp::create(*this, y), y);
   Value isEven = isEqual(math::FloorOp::create(*this, half), half);

@@ -1,4 +1,4 @@
-//===- ExpandDouble.h - functions of f64 by arithmetic ----------*- C++ -*-===//
+//===- ExpandDouble.h - functions of f64 as arithmetic ----------*- C++ -*-===//
 
 #ifndef DTC_LIB_LOWERING_MATH_EXPANDDOUBLE_H
 #define DTC_LIB_LOWERING_MATH_EXPANDDOUBLE_H
@@ -8,8 +8,8 @@
 namespace dtc {
 
 /// Rewrites exp and log of f64, and powers of f32 and f64, as arithmetic on
-/// f64, on scalars and vectors. Results are within 2 ulp, but powers, which are
-/// within 2 ulp times 1 + |y log x|.
+/// f64, for scalars and vectors. The error is at most 2 ulp for exp and log,
+/// and 2 ulp times 1 + |y log x| for powers.
 void populateExpandDoublePatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace dtc

@@ -1,8 +1,8 @@
-//===- ExpandMath.cpp - math that the processor has no instruction for ----===//
+//===- ExpandMath.cpp - math functions as arithmetic ----------------------===//
 //
-// Keeps library calls out of vector code: polynomials for transcendental
-// functions of f32, integer arithmetic for random numbers and, if need be, for
-// rounding to bf16.
+// Keeps library calls out of vector code. Expands transcendental functions of
+// f32 to polynomials, random numbers to integer arithmetic and, on targets
+// without such an instruction, rounding to bf16 to integer arithmetic.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,8 +28,8 @@ using namespace dtc;
 
 namespace {
 
-/// exp(x) = 2^h (1 + l ln(2)), where h is x log2(e) rounded, and l what
-/// rounding has left. Rounding h alone would give a relative error of 2^-18 for
+/// exp(x) = 2^h (1 + l ln(2)), where h is x log2(e) rounded to f32, and l the
+/// rounding error. Without the term of l, the relative error would be 2^-18 for
 /// the largest x.
 struct ExpandExp : OpRewritePattern<math::ExpOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -46,10 +46,11 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
         attribute = DenseElementsAttr::get(vector, Attribute(attribute));
       return arith::ConstantOp::create(b, attribute);
     };
-    // log2(e) in two parts.
+    // log2(e) as a sum of two parts.
     constexpr double log2e = 1.4426950408889634;
     constexpr double high = static_cast<float>(log2e), low = log2e - high;
-    // Beyond these, exp is 0 and infinite in f32; infinities have no rest.
+    // Clamps x: beyond these limits, exp is 0 or infinite in f32. An infinite x
+    // has no rounding error.
     Value x = arith::MaximumFOp::create(b, op.getOperand(), constant(-105));
     x = arith::MinimumFOp::create(b, x, constant(89));
     Value h = arith::MulFOp::create(b, x, constant(high));

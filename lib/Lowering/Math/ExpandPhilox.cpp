@@ -1,4 +1,4 @@
-//===- ExpandPhilox.cpp - random numbers by integer arithmetic ------------===//
+//===- ExpandPhilox.cpp - random numbers as integer arithmetic ------------===//
 //
 // Philox 4x32-10: J. K. Salmon, M. A. Moraes, R. O. Dror and D. E. Shaw,
 // Parallel random numbers: as easy as 1, 2, 3, SC 2011.
@@ -15,8 +15,8 @@
 using namespace mlir;
 using namespace dtc;
 
-// Multipliers, and what keys grow by: the golden ratio and the square root of
-// 3, less 1.
+// The multipliers, and the increments of the keys: the golden ratio and the
+// square root of 3, minus 1.
 constexpr uint32_t multipliers[] = {0xD2511F53u, 0xCD9E8D57u};
 constexpr uint32_t increments[] = {0x9E3779B9u, 0xBB67AE85u};
 constexpr int numRounds = 10;
@@ -35,7 +35,7 @@ struct Neighbours {
 
 } // namespace
 
-/// Adds what a vector is to `sum`; false if that is not known.
+/// Adds the terms of a vector to `sum`. Returns false on an unknown term.
 static bool addLanes(Value vector, Neighbours &sum) {
   if (auto add = vector.getDefiningOp<arith::AddIOp>())
     return addLanes(add.getLhs(), sum) && addLanes(add.getRhs(), sum);
@@ -56,7 +56,7 @@ static bool addLanes(Value vector, Neighbours &sum) {
   return true;
 }
 
-/// Whether a whole number is known to be a multiple of 4.
+/// Whether an integer is known to be a multiple of 4.
 static bool isMultipleOfFour(Value value) {
   APInt constant;
   if (matchPattern(value, m_ConstantInt(&constant)))
@@ -99,7 +99,7 @@ private:
   Value expandBlocks(Value first, int64_t lanes);
   Value expandLanes();
 
-  /// A constant of the type, the same for all lanes.
+  /// A constant of the type, the same in all lanes.
   Value constant(Type type, uint64_t value) {
     auto attribute = b.getIntegerAttr(
         getElementTypeOrSelf(type),
@@ -125,7 +125,7 @@ private:
   Value shiftRight(Value x, uint64_t bits) {
     return binary<arith::ShRUIOp>(x, bits);
   }
-  /// A scalar that all lanes share.
+  /// The scalar that is broadcast to all lanes; null if there is none.
   static Value getScalar(Value value) {
     auto broadcast = value.getDefiningOp<vector::BroadcastOp>();
     return broadcast ? broadcast.getSource() : value;
@@ -137,7 +137,8 @@ private:
 
 } // namespace
 
-/// The first position, if the lanes are neighbours and it begins a block.
+/// The first position, if lanes are consecutive and start at a block; else
+/// null.
 Value Expansion::getFirstOfBlock() {
   Neighbours lanes;
   if (!addLanes(op.getPosition(), lanes) || lanes.step != 1 ||
@@ -151,8 +152,8 @@ Value Expansion::getFirstOfBlock() {
   return sum;
 }
 
-/// Two lanes of 64 bits are a block: words 0 and 1, words 2 and 3. A product of
-/// the low halves of both gives all four words of the next round.
+/// Two lanes of 64 bits hold a block: words 0 and 1, and words 2 and 3. The
+/// products of their low halves give all four words of the next round.
 Value Expansion::expandBlocks(Value first, int64_t lanes) {
   int64_t words = llvm::alignTo(lanes, 4), pairs = words / 2;
   auto wide = VectorType::get(pairs, b.getI64Type());
@@ -212,7 +213,7 @@ Value Expansion::expandBlocks(Value first, int64_t lanes) {
                                                ArrayRef<int64_t>{1});
 }
 
-/// Draws a block for each lane and takes one word of it.
+/// Computes a block for each lane and takes one word of it.
 Value Expansion::expandLanes() {
   Type type = op.getWord().getType();
   auto narrow = [&](Value x) -> Value {

@@ -1,4 +1,4 @@
-//===- ExpandPhilox.h - random numbers by integer arithmetic ----*- C++ -*-===//
+//===- ExpandPhilox.h - random numbers as integer arithmetic ----*- C++ -*-===//
 
 #ifndef DTC_LIB_LOWERING_MATH_EXPANDPHILOX_H
 #define DTC_LIB_LOWERING_MATH_EXPANDPHILOX_H
@@ -7,9 +7,10 @@
 
 namespace dtc {
 
-/// The ten rounds of `dtc.philox`, before the op. A vector of neighbouring
-/// positions from a multiple of 4 on has four lanes for the four words of a
-/// block; else each lane computes the block that it takes a word of.
+/// Builds the ten rounds of `dtc.philox` before the op (Philox 4x32-10). If the
+/// positions are consecutive and start at a multiple of 4, four lanes take the
+/// four words of one block. Otherwise each lane computes a block and takes one
+/// word of it.
 mlir::Value expandPhilox(PhiloxOp op);
 
 } // namespace dtc

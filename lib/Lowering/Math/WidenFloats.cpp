@@ -1,8 +1,9 @@
 //===- WidenFloats.cpp - kernels compute in f32 ---------------------------===//
 //
-// Casts at the border of a kernel; inside, types change and casts vanish. Every
-// result of a narrow op is rounded, so that its bits do not depend on which
-// kernel makes it, nor on whether it is stored.
+// Inserts casts at the inputs of a kernel, and changes the types inside, where
+// casts disappear. The result of every op on 16-bit types is rounded. So its
+// bits depend neither on the kernel that computes it, nor on whether it is
+// stored.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +21,8 @@ static RankedTensorType getWide(Value value) {
 
 static bool isNarrow(Value value) { return isFloat16(value.getType()); }
 
-/// Whether a result has the elements of narrow operands, or their negatives:
-/// no number has to be rounded.
+/// Whether the result has the same elements as its 16-bit operands, or their
+/// negatives, so that rounding changes nothing.
 static bool keepsElements(Operation *op) {
   if (auto cast = dyn_cast<CastOp>(op))
     return getElementTypeOrSelf(cast.getX()) ==
@@ -35,10 +36,10 @@ static bool keepsElements(Operation *op) {
          });
 }
 
-/// Rounds a result to the narrow type that it had.
+/// Rounds a result to its original 16-bit type.
 static void round(OpResult result, RankedTensorType narrow) {
   if (result.getType() == narrow)
-    return; // it is looked up
+    return; // read by lookups
   OpBuilder builder(result.getContext());
   builder.setInsertionPointAfter(result.getOwner());
   Location loc = result.getLoc();
@@ -47,8 +48,8 @@ static void round(OpResult result, RankedTensorType narrow) {
   result.replaceAllUsesExcept(wide.getY(), rounded);
 }
 
-/// Widens the operands but those that are looked up: reading rows by index
-/// needs them in memory. Then so are the results, which are rows of them.
+/// Widens the operands, except tables of lookups, which must be in memory. The
+/// result of such a lookup is widened instead.
 static void widen(Operation *op) {
   SmallVector<unsigned> lookedUp;
   if (auto kernelOp = dyn_cast<KernelOpInterface>(op))
@@ -70,7 +71,8 @@ static void widen(Operation *op) {
       result.setType(getWide(result));
 }
 
-/// The value that a cast between f32, f16 and bf16 gives back unchanged.
+/// Removes a cast between f32, f16 and bf16 whose operand has the result's type
+/// now.
 static void removeCast(CastOp cast) {
   auto isSmall = [](Type type) {
     return isFloat16(type) || getElementTypeOrSelf(type).isF32();
@@ -88,7 +90,7 @@ void dtc::widenFloats(func::FuncOp kernel) {
   kernel.walk([&](Operation *op) { isNeeded |= isAny(op->getResults()); });
   if (!isNeeded)
     return;
-  // Before types change.
+  // Collected before types change.
   llvm::DenseSet<Value> rounded;
   for (Operation &op : kernel.front().without_terminator())
     for (Value result : op.getResults())

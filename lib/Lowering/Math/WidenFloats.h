@@ -7,9 +7,9 @@
 
 namespace dtc {
 
-/// Makes a kernel, still of dtc ops, compute in f32 what it has in f16 or bf16:
-/// arguments are widened where they enter it, and the result of each op is
-/// rounded, whether it leaves the kernel or not.
+/// Makes a kernel of dtc ops compute in f32 instead of f16 or bf16. Arguments
+/// are widened where they are used, and the result of each op is rounded, even
+/// if it stays in the kernel.
 void widenFloats(mlir::func::FuncOp kernel);
 
 } // namespace dtc

@@ -1,7 +1,7 @@
-//===- FunctionLowering.h - a function becomes a list of calls --*- C++ -*-===//
+//===- FunctionLowering.h - lowering of one function to calls ---*- C++ -*-===//
 //
-// What the files share that lower a stage's functions and plans: where tensors
-// are, and how a call of the runtime is written.
+// Shared by the files that lower stage functions and plans: addresses of
+// tensors, and calls of the runtime.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@
 
 namespace dtc {
 
-/// Where a tensor is.
+/// The place of a tensor: a base pointer and an offset.
 struct Address {
   mlir::Value base;
   int64_t offset = 0;
@@ -29,7 +29,7 @@ struct Address {
   }
 };
 
-/// What all functions of a module share.
+/// State shared by all functions of a module.
 struct ModuleContext {
   ModuleContext(mlir::ModuleOp module, const Target &target)
       : module(module), target(target), manifest(module) {}
@@ -38,10 +38,10 @@ struct ModuleContext {
   const Target &target;
   PlanManifest manifest;
   Slots slots;
-  /// Bytes of scratch that the hungriest kernel or collective needs.
+  /// The largest scratch, in bytes, of any kernel or collective.
   int64_t scratchBytes = 0;
 
-  /// Declares a function of the runtime once.
+  /// Declares a function of the runtime, once.
   mlir::LLVM::LLVMFuncOp getRuntime(llvm::StringRef name,
                                     mlir::TypeRange arguments) {
     if (auto found = module.lookupSymbol<mlir::LLVM::LLVMFuncOp>(name))
@@ -55,9 +55,9 @@ struct ModuleContext {
   }
 };
 
-/// Lowers one function. A stage's function becomes
+/// Lowers one function. A stage function becomes
 ///   void stageN_name(ctx, frame, scratch, arguments..., results...)
-/// without the results that overwrite an argument, and a plan
+/// without the results that overwrite an argument. A plan becomes
 ///   void stageN_plan(ctx, arena, host).
 class FunctionLowering {
 public:
@@ -69,7 +69,7 @@ public:
 
   llvm::LogicalResult run();
 
-  // What a library call is written with.
+  // Operations that library calls are built with.
 
   /// The runtime's context, and memory that is free during a call.
   mlir::Value getContext() const { return context; }
@@ -77,8 +77,8 @@ public:
   void needScratch(int64_t bytes) {
     shared.scratchBytes = std::max(shared.scratchBytes, bytes);
   }
-  /// Where a product goes, and how (a set of dtc_result): one that is only
-  /// accumulated is added where it belongs.
+  /// The address of a product's result, and a set of dtc_result flags. If the
+  /// product is only accumulated, it is added to the accumulator directly.
   std::pair<mlir::Value, int32_t> getDestination(mlir::OpResult product);
   mlir::Value pointerTo(Address address);
   mlir::Value pointerTo(mlir::Value value) {
@@ -108,10 +108,11 @@ public:
 private:
   Address getRootAddress(mlir::Value root);
   llvm::LogicalResult lower(mlir::Operation *op);
-  /// Tells the runtime of a launch or library call, before and after.
+  /// Tell the runtime that a launch or library call begins or ends.
   void beginOp(mlir::Operation *op);
   void endOp(mlir::Operation *op);
-  /// What starts has no scratch to put blocks in order.
+  /// Fails if a started collective would have to reorder blocks: it has no
+  /// scratch.
   llvm::LogicalResult checkStart(mlir::Operation *op);
   llvm::LogicalResult finish(mlir::func::ReturnOp op);
 
@@ -130,12 +131,12 @@ private:
   mlir::Value getConstant(ConstantOp op);
 
   Address addressOf(mlir::Value value);
-  /// Between an offset that PlanMemory gave an argument of a plan and where
-  /// that is.
+  /// Translates an offset that PlanMemory gave an argument of a plan to an
+  /// address.
   Address getPlanAddress(int64_t offset);
   int64_t getPlanOffset(Address address);
-  /// Calls a function of the table, with what `get` says of its arguments but
-  /// the context.
+  /// Calls a function of the table. `get` returns each argument except the
+  /// context.
   void callCommunication(const RuntimeFunction &function,
                          llvm::function_ref<mlir::Value(CallArgument)> get,
                          mlir::Operation *op);
@@ -155,9 +156,9 @@ private:
   mlir::Location loc = source.getLoc();
   mlir::LLVM::LLVMFuncOp target;
   mlir::Value context, frame, scratch;
-  mlir::Value host; ///< of a plan: its memory of the host
+  mlir::Value host; ///< a plan's memory of the host
   llvm::DenseMap<mlir::Operation *, size_t> constants;
-  /// The caller's memory for arguments and results.
+  /// The caller's memory for arguments and for results.
   llvm::SmallVector<Address> argumentAddresses, resultAddresses;
 };
 

@@ -1,7 +1,8 @@
-//===- LowerCollectives.cpp - communication of a rank ---------------------===//
+//===- LowerCollectives.cpp - lowering of communication -------------------===//
 //
-// Collectives and messages are calls of the runtime; what is asynchronous is a
-// call that starts it, and a wait. Here it gets its slot.
+// Collectives and messages become calls of the runtime. An asynchronous one
+// becomes a call that starts it and a call that waits for it. This file numbers
+// the slots that connect the two calls.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,10 +43,10 @@ void FunctionLowering::callCommunication(
 void FunctionLowering::emit(CollectiveOpInterface op) {
   const CollectiveTraits &traits = op.getTraits();
   Value input = op->getOperand(0), output = op->getResult(0);
-  // The memory plan puts the operands of a bucket side by side.
+  // PlanMemory placed the operands of a bucket side by side.
   int64_t share = getBucketBytes(op->getOperands()) /
                   countShares(traits.input, op.getNumMembers());
-  // Blocks are put in order before they go and after they have come.
+  // Scratch for reordering blocks before sending and after receiving.
   int64_t scratchBytes = 0;
   if (op.getInputBlocks() > 1)
     scratchBytes += getLocalBytes(input.getType());

@@ -1,7 +1,7 @@
-//===- LowerPlan.cpp - stage functions and plans become lists of calls ----===//
+//===- LowerPlan.cpp - lowering of stage functions and plans to calls -----===//
 //
-// Every tensor is an address: the start of an arena, of memory of the host, of
-// a frame or of an argument, plus a constant. Kernels have been lowered before.
+// Every tensor becomes an address: the start of an arena, of host memory, of a
+// frame or of an argument, plus a constant. Kernels have been lowered before.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ static std::string getLoweredName(func::FuncOp function) {
   return (*stage.getSymName() + "_" + function.getSymName()).str();
 }
 
-/// Which result each argument of a function becomes; -1 for none.
+/// The result that overwrites each argument of a function; -1 if none does.
 static SmallVector<int64_t> getUpdates(FunctionOpInterface function) {
   SmallVector<int64_t> updates(function.getNumArguments(), -1);
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
@@ -160,7 +160,7 @@ LogicalResult FunctionLowering::lower(Operation *op) {
   loc = op->getLoc();
   if (failed(checkStart(op)))
     return failure();
-  // Evaluations are not observed.
+  // The runtime does not profile evaluations.
   bool isObserved = (isa<LaunchOp>(op) || isa<LibraryCallInterface>(op)) &&
                     !source->getParentOp()->hasAttr(attr::eval);
   if (isObserved)
@@ -185,7 +185,8 @@ LogicalResult FunctionLowering::emit(Operation *op) {
       })
       .Case<func::ReturnOp>([&](auto returned) { return finish(returned); })
       .Default([](Operation *other) -> LogicalResult {
-        // Data, an address, or a sum that the product has made.
+        // No call: a constant, another address, or a sum that the matmul has
+        // computed.
         if (isa<ConstantOp>(other) || isView(other) || isMadeByProduct(other))
           return success();
         return other->emitOpError("has no lowering");
@@ -265,7 +266,7 @@ LogicalResult FunctionLowering::finish(func::ReturnOp op) {
     return success();
   }
 
-  // What is kept from step to step goes back to where it came from.
+  // State that lives across steps is copied back to its place.
   llvm::StringMap<Address> kept;
   for (BlockArgument argument : source.getArguments())
     for (StringRef key : {attr::parameter, attr::state})
@@ -297,7 +298,8 @@ LogicalResult FunctionLowering::finish(func::ReturnOp op) {
   return shared.manifest.addStage(source, arenaBytes, arguments, results);
 }
 
-/// Reports what the target has no library for, each kind of op once.
+/// Reports library calls that the target does not support, once for each kind
+/// of op.
 static LogicalResult checkLibraryCalls(ArrayRef<ModuleOp> stages,
                                        const Target &target) {
   llvm::SmallDenseSet<OperationName> reported;
@@ -358,7 +360,7 @@ struct LowerPlanPass : public dtc::impl::LowerPlanBase<LowerPlanPass> {
       return signalPassFailure();
     for (ModuleOp stage : stages)
       shared.slots.add(stage);
-    // Plans last: only then is the scratch of all kernels known.
+    // Lowers plans last, when the scratch size of all functions is known.
     for (bool isPlan : {false, true})
       for (ModuleOp stage : stages)
         for (auto function : stage.getOps<func::FuncOp>())
@@ -370,7 +372,7 @@ struct LowerPlanPass : public dtc::impl::LowerPlanBase<LowerPlanPass> {
       stage.erase();
     if (kernels) {
       for (Operation &op : llvm::make_early_inc_range(*kernels.getBody())) {
-        // What kernels call, plans may call, too.
+        // Plans may call the runtime functions that kernels have declared.
         if (auto declared = dyn_cast<LLVM::LLVMFuncOp>(op);
             declared && declared.isExternal() &&
             module.lookupSymbol(declared.getSymName())) {
@@ -379,7 +381,8 @@ struct LowerPlanPass : public dtc::impl::LowerPlanBase<LowerPlanPass> {
         }
         if (auto kernel = dyn_cast<LLVM::LLVMFuncOp>(op);
             kernel && !kernel.isExternal()) {
-          // Calls have been made by them; LLVM does not know them.
+          // Removes the attributes, which LLVM does not know, after all calls
+          // are built.
           for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
             if (DictionaryAttr attributes = kernel.getArgAttrDict(i))
               for (NamedAttribute attribute : attributes)

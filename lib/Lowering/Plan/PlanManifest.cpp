@@ -1,4 +1,4 @@
-//===- PlanManifest.cpp - what the runtime is told about plans ------------===//
+//===- PlanManifest.cpp - manifest of the plans for the runtime -----------===//
 //
 // See PlanManifest.h.
 //
@@ -27,7 +27,8 @@ int32_t PlanManifest::getGroup(ArrayAttr axes) {
   return groups.size() - 1;
 }
 
-/// Tasks of a pipeline's schedule have its letters: "F", "F.1" of chunk 1.
+/// The name of a task in profiles, by the letters of pipeline schedules: "F",
+/// or "F.1" for chunk 1.
 static std::string getPhaseTitle(func::FuncOp function) {
   std::optional<Phase> phase = dtc::getPhase(function);
   if (!phase || !phase->isChunked())
@@ -56,7 +57,7 @@ int32_t PlanManifest::getPhase(func::FuncOp function) {
   return phases.size() - 1;
 }
 
-/// The kernel, or the op with what it is given: "matmul(16x10,10x5) f32".
+/// The name of a kernel, or an op with its operands: "matmul(16x10,10x5) f32".
 static std::string getOpTitle(Operation *op) {
   if (auto launch = dyn_cast<LaunchOp>(op))
     return launch.getKernel().getLeafReference().str();
@@ -143,8 +144,8 @@ int64_t PlanManifest::addParameter(StringRef name, Type type,
 
 namespace {
 
-/// A parameter, a state or a gradient of a plan: the name of its parameter and
-/// where it is; if it holds members, each of them.
+/// A parameter, state or gradient of a plan: its parameter's name and its
+/// place, or those of each member of a flat parameter.
 struct Stored {
   StringRef name;
   Type type;
@@ -154,7 +155,7 @@ struct Stored {
 
 } // namespace
 
-/// `attributes` are those of the argument or result, which says its name under
+/// `attributes` belong to the argument or result, and contain its name under
 /// `key`.
 static SmallVector<Stored> getStored(DictionaryAttr attributes, StringRef key,
                                      Type type, int64_t offset) {
@@ -165,7 +166,7 @@ static SmallVector<Stored> getStored(DictionaryAttr attributes, StringRef key,
              attributes.getAs<DictionaryAttr>(attr::part),
              json::Object{{"offset", offset}}}};
   }
-  // One axis splits the rows that members lie in.
+  // One axis splits the rows that contain the members.
   StringAttr axis = getLayout(type).getAxesOfDim(1).front();
   int64_t length = cast<ShapedType>(type).getDimSize(1);
   SmallVector<Stored> list;
@@ -185,7 +186,7 @@ static SmallVector<Stored> getStored(DictionaryAttr attributes, StringRef key,
 LogicalResult PlanManifest::addStage(func::FuncOp plan, int64_t arenaBytes,
                                      ArrayRef<int64_t> arguments,
                                      ArrayRef<int64_t> results) {
-  // Gradients and state, by the name of their parameter.
+  // Gradients and states, by the name of their parameter.
   llvm::StringMap<json::Object> gradients;
   llvm::StringMap<json::Array> states;
   json::Object stage{{"arena_bytes", arenaBytes}};
@@ -265,14 +266,14 @@ LogicalResult PlanManifest::addEval(func::FuncOp plan,
 
 void PlanManifest::addRecord(DictionaryAttr entry, int64_t stage) {
   auto type = cast<RankedTensorType>(entry.getAs<TypeAttr>("type").getValue());
-  // Of a sample: the first dimension is the batch.
+  // The shape of one sample, without the first dimension, the batch.
   ArrayRef<int64_t> unpadded = type.getShape();
   if (auto shape = entry.getAs<DenseI64ArrayAttr>(attr::unpadded))
     unpadded = shape.asArrayRef();
   json::Array splits;
   LayoutAttr layout = getLayout(type);
   for (const AxisLayout &split : layout.getEntries())
-    // The only micro-batch may be anywhere.
+    // The only micro-batch may be at any position of the batch.
     if (split.hasDim() && split.dim > 0 &&
         layout.getMesh().getSize(split.axis.getValue()) > 1)
       splits.push_back(json::Object{{"axis", split.axis.getValue()},

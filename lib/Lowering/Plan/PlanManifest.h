@@ -1,7 +1,7 @@
-//===- PlanManifest.h - what the runtime is told about plans ----*- C++ -*-===//
+//===- PlanManifest.h - manifest of the plans for the runtime ---*- C++ -*-===//
 //
-// Collects, while plans are lowered, the part of the manifest that follows
-// from them (include/dtc/Runtime/ABI.h has the schema).
+// Collects the part of the manifest that follows from the plans, while these
+// are lowered (include/dtc/Runtime/ABI.h has the schema).
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,34 +19,35 @@ class PlanManifest {
 public:
   explicit PlanManifest(mlir::ModuleOp module);
 
-  /// The index of a set of axes that a collective runs over.
+  /// The index of the set of axes that a collective runs over. Adds it if it is
+  /// new.
   int32_t getGroup(mlir::ArrayAttr axes);
-  /// The index of a permutation of the members of a group.
+  /// The index of a permutation of a group's members. Adds it if it is new.
   int32_t getPermutation(llvm::ArrayRef<int64_t> sources);
-  /// The index of a phase: the name of a stage's function.
+  /// The index of a stage function, which is a phase of the runtime's profile.
   int32_t getPhase(mlir::func::FuncOp function);
   /// Adds a launch or a library call; returns its index.
   int32_t addOp(mlir::Operation *op);
 
-  /// Adds one stage: its plan, the arena's size, and the arena offsets of the
-  /// plan's arguments and results.
+  /// Adds a stage with its plan, the size of its arena in bytes, and the arena
+  /// offsets of the plan's arguments and results.
   mlir::LogicalResult addStage(mlir::func::FuncOp plan, int64_t arenaBytes,
                                llvm::ArrayRef<int64_t> arguments,
                                llvm::ArrayRef<int64_t> results);
 
-  /// Adds an evaluation's plan to its stage, which has been added: the arena
-  /// offsets of its results.
+  /// Adds an evaluation's plan to its stage, which must exist, with the arena
+  /// offsets of the plan's results.
   mlir::LogicalResult addEval(mlir::func::FuncOp plan,
                               llvm::ArrayRef<int64_t> results);
 
   llvm::json::Object finish();
 
 private:
-  /// Position of an input or parameter in the manifest's list of them.
+  /// The index of an input or parameter in the manifest.
   int64_t addInput(mlir::func::FuncOp plan, unsigned argument);
   int64_t addParameter(llvm::StringRef name, mlir::Type type,
                        mlir::DictionaryAttr part, bool isTrained);
-  /// Describes the model's output, which a stage records.
+  /// Describes the model's output that a stage records.
   void addRecord(mlir::DictionaryAttr entry, int64_t stage);
 
   llvm::SmallVector<mlir::ArrayAttr> groups;
@@ -58,7 +59,7 @@ private:
   std::optional<llvm::json::Object> record;
   bool isLanguageModel = false, mixesSamples = false;
   MeshAttr mesh;
-  int64_t modelFlops = 0; ///< 0: not known
+  int64_t modelFlops = 0; ///< 0 if unknown
 };
 
 } // namespace dtc

@@ -1,4 +1,4 @@
-//===- PlanProgram.cpp - the object that a program exports ----------------===//
+//===- PlanProgram.cpp - the exported program object ----------------------===//
 //
 // Adds `dtc_program_v1` (include/dtc/Runtime/ABI.h) to a lowered module.
 //
@@ -16,7 +16,7 @@ using namespace mlir;
 using namespace dtc;
 namespace json = llvm::json;
 
-/// The manifest's `init`.
+/// The value of `init` in the manifest.
 static StringRef getInitName(Initializer::Kind kind) {
   switch (kind) {
   case Initializer::Weights:
@@ -31,7 +31,7 @@ static StringRef getInitName(Initializer::Kind kind) {
   llvm_unreachable("unknown kind of initializer");
 }
 
-/// The first ONNX node of a location, and how many others it has.
+/// The first ONNX node of a location, and the number of other nodes.
 static std::string getNodes(Location location) {
   llvm::SetVector<StringRef> names;
   location->walk([&](Location part) {
@@ -47,8 +47,8 @@ static std::string getNodes(Location location) {
   return text;
 }
 
-/// Adds nodes to the manifest's ops. Calls of the program have their locations;
-/// IR that was printed has none, so they are no part of `dtc.manifest`.
+/// Adds ONNX nodes to the manifest's ops. Printed IR has no locations, so
+/// LowerPlan does not write nodes to `dtc.manifest`.
 static void addNodes(ModuleOp module, json::Array &ops) {
   module.walk([&](LLVM::CallOp call) {
     if (call.getCallee() != "dtcrt_op_begin")
@@ -61,7 +61,7 @@ static void addNodes(ModuleOp module, json::Array &ops) {
   });
 }
 
-/// Adds what only the caller knows to the manifest of the plans.
+/// Adds the facts that only the caller knows to the manifest of the plans.
 static FailureOr<std::string> completeManifest(ModuleOp module,
                                                const ProgramInfo &info) {
   auto text = module->getAttrOfType<StringAttr>(manifestAttrName);

@@ -1,4 +1,4 @@
-//===- RuntimeCall.cpp - what a call of the runtime does ------------------===//
+//===- RuntimeCall.cpp - the event and memory of a runtime call -----------===//
 
 #include "RuntimeCall.h"
 #include "dtc/Plan/Skeleton.h"
@@ -31,8 +31,8 @@ LogicalResult RuntimeCall::read() {
           .Case("dtcrt_constant", &RuntimeCall::readNothing)
           .Cases({"dtcrt_run_begin", "dtcrt_run_end"},
                  &RuntimeCall::readNothing)
-          // A result is read where the op before has written it, so
-          // there is nothing more to prove.
+          // The op before has written a result that is reported, so there is
+          // nothing to prove.
           .Cases({"dtcrt_op_begin", "dtcrt_op_result", "dtcrt_op_end"},
                  &RuntimeCall::readNothing)
           .Default(nullptr);
@@ -71,7 +71,7 @@ FailureOr<int64_t> RuntimeCall::countMembers(int64_t group) {
 }
 
 //===----------------------------------------------------------------------===//
-// Communication: by the table
+// Communication, by the table of functions
 //===----------------------------------------------------------------------===//
 
 LogicalResult RuntimeCall::readNumber(CallArgument argument, int64_t number) {
@@ -158,14 +158,14 @@ LogicalResult RuntimeCall::readCommunication(const RuntimeFunction &function) {
   return success();
 }
 
-/// Where a phase begins and ends, for who watches.
+/// The begin or the end of a phase, for profiles.
 LogicalResult RuntimeCall::readNothing() { return success(); }
 
 //===----------------------------------------------------------------------===//
 // Computation
 //===----------------------------------------------------------------------===//
 
-/// A product touches its result as `flags`, a set of dtc_result, say.
+/// Marks the result as written or accumulated, by `flags`, a set of dtc_result.
 void RuntimeCall::touchResult(unsigned argument, int64_t flags, int64_t dtype,
                               int64_t count) {
   const ElementType &type = getElementType(static_cast<dtc_dtype>(dtype));
@@ -217,7 +217,8 @@ LogicalResult RuntimeCall::readMatMulEpilogue() {
   return success();
 }
 
-/// Context, type, causal, scale, seven sizes, dimensions of the mask, buffers.
+/// Arguments: context, type, causal, scale, seven sizes, mask dimensions,
+/// buffers.
 LogicalResult RuntimeCall::readAttention(bool isGrad) {
   if (failed(expectArguments(isGrad ? 22 : 18)))
     return failure();
@@ -250,7 +251,8 @@ LogicalResult RuntimeCall::readAttention(bool isGrad) {
   return success();
 }
 
-/// Context, type, causal, by head, scale, four sizes, buffers.
+/// Arguments: context, type, causal, layout by head, scale, four sizes,
+/// buffers.
 LogicalResult RuntimeCall::readPackedAttention(bool isGrad) {
   if (failed(expectArguments(isGrad ? 14 : 12)))
     return failure();
@@ -280,7 +282,7 @@ LogicalResult RuntimeCall::readConv2D() {
     return error() << " with " << groups << " groups of " << c
                    << " channels and " << filters
                    << " filters, expected a divisor of both";
-  // Scratch is used by nothing else meanwhile.
+  // Nothing else may use the scratch during the call.
   const std::pair<unsigned, int64_t> buffers[] = {
       {20, n * h * w * c},
       {21, filters * kh * kw * (c / groups)},
@@ -325,7 +327,7 @@ LogicalResult RuntimeCall::readLocalSlice() {
   return success();
 }
 
-/// Context, to, from, bytes.
+/// Arguments: context, destination, source, bytes.
 LogicalResult RuntimeCall::readCopy() {
   if (failed(expectArguments(4)))
     return failure();
@@ -334,7 +336,7 @@ LogicalResult RuntimeCall::readCopy() {
   return success();
 }
 
-/// Context, to, byte, bytes.
+/// Arguments: context, destination, byte, bytes.
 LogicalResult RuntimeCall::readFill() {
   if (failed(expectArguments(4)))
     return failure();
@@ -342,7 +344,7 @@ LogicalResult RuntimeCall::readFill() {
   return success();
 }
 
-/// Context, micro-batch, from, bytes.
+/// Arguments: context, micro-batch, source, bytes.
 LogicalResult RuntimeCall::readRecord() {
   if (failed(expectArguments(4)))
     return failure();

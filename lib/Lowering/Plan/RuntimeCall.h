@@ -1,6 +1,7 @@
-//===- RuntimeCall.h - what a call of the runtime does ----------*- C++ -*-===//
+//===- RuntimeCall.h - the event and memory of a runtime call ---*- C++ -*-===//
 //
-// Reads a call by the ABI: which event it is, and which bytes it touches.
+// Reads from a call, by the ABI, its communication event and the bytes that it
+// reads and writes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,24 +16,24 @@ namespace dtc {
 
 class RuntimeCall {
 public:
-  /// Bytes behind an argument, which is a pointer.
+  /// The bytes that a call accesses through a pointer argument.
   struct Touched {
     unsigned argument;
     int64_t bytes;
     bool writes;
   };
 
-  /// Reads a call of dtcrt_*. `numbers` are the values of the arguments that
-  /// are integers; the groups are those of `system`.
+  /// Prepares to read a call of dtcrt_*. `numbers` are the values of its
+  /// integer arguments, and `system` has the groups.
   RuntimeCall(mlir::LLVM::CallOp call, llvm::ArrayRef<int64_t> numbers,
               const CommunicationSystem &system)
       : call(call), numbers(numbers), system(system) {}
 
-  /// Fails with a diagnostic if the runtime has no such function, or not with
-  /// such arguments.
+  /// Fails with a diagnostic if the runtime has no such function, or if it has
+  /// other parameters.
   mlir::LogicalResult read();
 
-  Event event; ///< local if it is no communication
+  Event event; ///< local unless the call communicates
   llvm::SmallVector<Touched, 4> touched;
 
 private:
@@ -64,7 +65,7 @@ private:
 
   llvm::ArrayRef<int64_t> numbers;
   const CommunicationSystem &system;
-  int64_t members = 1; ///< of a collective's group
+  int64_t members = 1; ///< size of a collective's group
 };
 
 } // namespace dtc

@@ -1,4 +1,4 @@
-//===- RuntimeFunctions.cpp - what generated code calls -------------------===//
+//===- RuntimeFunctions.cpp - functions for communication -----------------===//
 
 #include "RuntimeFunctions.h"
 #include "llvm/ADT/StringMap.h"
@@ -6,9 +6,10 @@
 using namespace dtc;
 using Argument = CallArgument;
 
-/// All collectives have one form: the group and who gets what, then what is
-/// combined how, buffers, and how shares lie in them. What starts has a slot,
-/// and shares in one piece.
+/// All collectives have the same order of parameters: the group and
+/// permutation, the type and reduction, the buffers, then the layout of shares.
+/// A function that starts a collective also has a slot, and contiguous shares
+/// only.
 static RuntimeFunction describeCollective(const CollectiveTraits &traits,
                                           bool starts) {
   RuntimeFunction result{"dtcrt_" + std::string(traits.name) +

@@ -1,8 +1,9 @@
-//===- RuntimeFunctions.h - what generated code calls -----------*- C++ -*-===//
+//===- RuntimeFunctions.h - functions for communication ---------*- C++ -*-===//
 //
-// The table of the runtime's functions (include/dtc/Runtime/ABI.h): what each
-// argument is and which event a call is. Lowering writes calls by it, and the
-// proof of lowered programs reads them by it.
+// The table of the runtime's functions for communication
+// (include/dtc/Runtime/ABI.h): the meaning of each argument, and the event of a
+// call. LowerPlan builds calls with this table, and the proof of lowered
+// programs reads calls with it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,12 +16,12 @@
 
 namespace dtc {
 
-/// What an argument of a call is. Those up to `OutputBlocks` are integers of 32
-/// bits, but for the numbers of blocks and bytes, which have 64.
+/// The meaning of an argument. Those up to `OutputBlocks` are 32-bit integers;
+/// numbers of blocks and of bytes have 64 bits.
 enum class CallArgument : uint8_t {
   Context,
-  Group,       ///< of ranks, an index of the manifest
-  Permutation, ///< of a group's members, an index of the manifest
+  Group,       ///< index of a group in the manifest
+  Permutation, ///< index of a permutation of members in the manifest
   Slot,
   Stage,
   Tag,
@@ -30,14 +31,14 @@ enum class CallArgument : uint8_t {
   OutputBlocks,
   Count,   ///< elements of a share
   Bytes,   ///< of a share or a message
-  Input,   ///< pointer to what is read
-  Output,  ///< pointer to what is written
-  InOut,   ///< pointer to what is read, then overwritten
-  Scratch, ///< pointer to what nothing else uses meanwhile
+  Input,   ///< pointer to memory that is read
+  Output,  ///< pointer to memory that is written
+  InOut,   ///< pointer to memory that is read, then overwritten
+  Scratch, ///< pointer to memory that nothing else uses
 };
 
 /// A function of the runtime that is an event: a message, a wait, or a
-/// collective, done at once or started.
+/// collective, which is blocking or only started.
 struct RuntimeFunction {
   std::string name;
   EventKind event;
@@ -45,7 +46,7 @@ struct RuntimeFunction {
   llvm::SmallVector<CallArgument, 10> arguments;
 };
 
-/// Null if it is no such function.
+/// Finds a function by name; null if it does not communicate.
 const RuntimeFunction *findRuntimeFunction(llvm::StringRef name);
 
 const RuntimeFunction &getRuntimeFunction(EventKind event);

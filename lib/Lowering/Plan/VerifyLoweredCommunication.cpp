@@ -1,8 +1,7 @@
-//===- VerifyLoweredCommunication.cpp - the proof, of what is embedded ----===//
+//===- VerifyLoweredCommunication.cpp - proof of lowered code -------------===//
 //
-// Reads events from the calls that a program will make, with the groups of its
-// manifest, and leaves the proof to Communication.h. Shares nothing with
-// LowerPlan but the ABI.
+// Reads events from the calls that a program makes, with the groups of its
+// manifest. Communication.h has the proof. Shares only the ABI with LowerPlan.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,21 +20,20 @@ using namespace dtc;
 
 namespace {
 
-/// What a value of a function is known to be.
+/// The known facts about a value of a function.
 struct Known {
   enum Kind { Unknown, Integer, Pointer } kind = Unknown;
-  /// The argument of the function that a pointer is based on; -1 for a constant
-  /// of the program.
+  /// The argument that a pointer is based on; -1 for a constant of the program.
   int32_t base = -1;
-  /// An integer, or how far from its base a pointer is, in bytes.
+  /// An integer, or the offset of a pointer from its base in bytes.
   int64_t number = 0;
 };
 
-/// What one op of a function does; buffers are arguments of the function.
+/// The effect of one op of a function. Buffers are arguments of the function.
 struct Item {
   Event event;
   SmallVector<Access, 4> accesses;
-  LLVM::LLVMFuncOp callee;   ///< of a stage's function that is called
+  LLVM::LLVMFuncOp callee;   ///< stage function that is called
   SmallVector<Known> passed; ///< its arguments
 };
 
@@ -67,7 +65,7 @@ private:
   PlanCommunication &result;
   llvm::DenseMap<Value, Known> known;
   std::map<Operation *, FunctionEvents> functions;
-  llvm::DenseSet<Operation *> open; ///< functions that are being read
+  llvm::DenseSet<Operation *> open; ///< functions being read now
   std::map<Operation *, SmallVector<bool>> writtenByKernel;
 };
 
@@ -76,8 +74,8 @@ private:
 LogicalResult Extraction::readKernelCall(LLVM::CallOp call,
                                          LLVM::LLVMFuncOp kernel, Item &item) {
   auto bytes = kernel->getAttrOfType<DenseI64ArrayAttr>(argumentBytesAttrName);
-  // Kernels that call the runtime get the context behind their buffers, and say
-  // which of these they only read.
+  // A kernel that calls the runtime takes the context after its buffers. Its
+  // attributes say which buffers it only reads.
   unsigned numBuffers = bytes ? bytes.size() : 0;
   unsigned numOperands = call.getNumOperands();
   if (!bytes || (numOperands != numBuffers && numOperands != numBuffers + 1))
@@ -156,10 +154,10 @@ LogicalResult Extraction::read(LLVM::LLVMFuncOp function) {
               auto number = dyn_cast<IntegerAttr>(constant.getValue());
               if (number)
                 known[constant] = {Known::Integer, -1, number.getInt()};
-              // A float is what only a library call computes with.
+              // Only library calls compute with floats.
               return success(number || isa<FloatAttr>(constant.getValue()));
             })
-            // What a call has no use for.
+            // A null pointer: the call ignores the argument.
             .Case<LLVM::ZeroOp>([](auto) { return success(); })
             .Case<LLVM::AddressOfOp>([&](LLVM::AddressOfOp address) {
               known[address] = {Known::Pointer, -1, 0};
@@ -188,7 +186,7 @@ LogicalResult Extraction::read(LLVM::LLVMFuncOp function) {
               return success(length.kind == Known::Integer);
             })
             .Case<LLVM::CallOp>([&](LLVM::CallOp call) {
-              // What a call returns is the address of a constant.
+              // The result of the call is the address of a constant.
               if (call.getNumResults() == 1)
                 known[call.getResult()] = {Known::Pointer, -1, 0};
               return readCall(call, item);
@@ -252,7 +250,7 @@ LogicalResult Extraction::addPlan(LLVM::LLVMFuncOp plan, int64_t stage) {
   return success();
 }
 
-/// Mesh and groups as the runtime reads them from the manifest.
+/// Reads mesh and groups from the manifest, like the runtime.
 static LogicalResult readManifest(ModuleOp module,
                                   CommunicationSystem &system) {
   auto text = module->getAttrOfType<StringAttr>(manifestAttrName);
@@ -311,7 +309,7 @@ static LogicalResult readManifest(ModuleOp module,
   return success();
 }
 
-/// The plans `PREFIX0_plan`, `PREFIX1_plan`, ... of all stages.
+/// Checks the plans `PREFIX0_plan`, `PREFIX1_plan`, ... of all stages.
 static LogicalResult verifyPlans(ModuleOp module, StringRef prefix) {
   PlanCommunication communication;
   CommunicationSystem &system = communication.system;

@@ -1,7 +1,7 @@
 //===- Evaluate.cpp - elements of tensors as vectors ----------------------===//
 //
-// The scalar body of a statement becomes vector code by widening its ops.
-// Operands are vectors where they vary with the column and scalars elsewhere.
+// Widens the ops of a statement's scalar body to vector code. Operands are
+// vectors if they vary with the column, and scalars otherwise.
 //
 //===----------------------------------------------------------------------===//
 
@@ -101,7 +101,8 @@ Value Evaluator::getLoop(unsigned loop) {
   return loop == nest.getColumnLoop() ? column : rowLoops[loop];
 }
 
-/// The sum of a flat index's terms. The part of the row is computed once.
+/// The sum of a flat index's terms. Terms of the row are computed once for each
+/// row.
 Value Evaluator::getFlatIndex(const FlatIndex &index, bool withColumn) {
   MLIRContext *context = loc.getContext();
   AffineExpr rowExpr = getAffineConstantExpr(index.constant, context);
@@ -147,8 +148,8 @@ static Value loadElement(OpBuilder &b, Location loc, Value memref,
   return memref::LoadOp::create(b, loc, memref, index);
 }
 
-/// What the address of a chunk is a multiple of, at most the vector; nothing
-/// where that is not known. Chunks begin at multiples of their width.
+/// The known alignment of a chunk's address, at most the size of the vector;
+/// none if unknown. Chunks begin at multiples of their width.
 llvm::MaybeAlign Evaluator::getAlignment(Value memref, const FlatIndex &index,
                                          bool hasStart,
                                          int64_t startStep) const {
@@ -228,7 +229,7 @@ Value Evaluator::widen(Value value) {
   return vector::BroadcastOp::create(getBuilder(), loc, type, value);
 }
 
-/// What a buffer holds for a tensor's element: booleans are bytes there.
+/// Converts a loaded element: booleans are bytes in memory.
 Value Evaluator::fromMemory(Value tensor, Value value) {
   if (!isBool(tensor.getType()))
     return value;
@@ -244,8 +245,8 @@ Value Evaluator::loadTensor(Value tensor, Value memref, AffineMap position) {
                     load(memref, FlatIndex::get(position, type.getShape())));
 }
 
-/// Adds to the row of a table that `row` counts from `index`, for all columns
-/// of the chunk.
+/// Adds to row `row` of a table, counted from `index`, for all columns of the
+/// chunk.
 void Evaluator::addScattered(Value memref, Value value, Value row,
                              const FlatIndex &index, int64_t rowElements) {
   OpBuilder &b = getBuilder();
@@ -263,7 +264,7 @@ void Evaluator::addScattered(Value memref, Value value, Value row,
     store(sum, memref, index, start);
     return;
   }
-  // The rows of different columns may be the same, or are one element: one
+  // Columns may have the same row or be one element, so they are added one
   // after another.
   if (isOneRow)
     start = vector::BroadcastOp::create(
@@ -372,7 +373,8 @@ Value Evaluator::evaluateScalar(Value value, const Statement &s,
   return remember(result);
 }
 
-/// The value of an affine expression of the loops, in an integer type.
+/// The value of an affine expression of the loops, converted to an integer
+/// type.
 Value Evaluator::getLoopNumber(AffineExpr expr, Type type) {
   FlatIndex index =
       FlatIndex::get(AffineMap::get(nest.getNumLoops(), 0, expr), {1});
@@ -392,8 +394,8 @@ Value Evaluator::getLoopNumber(AffineExpr expr, Type type) {
   return arith::AddIOp::create(b, loc, widen(number), lanes);
 }
 
-/// Reads a tensor at indices that are data or loop numbers. Only loop numbers
-/// vary within a row, as a rule; where data do, every lane reads for itself.
+/// Reads a tensor at indices that are data or loop variables. Usually only loop
+/// variables vary within a row; if data do, each lane loads its own element.
 Value Evaluator::lookUp(Operation *op, const Statement &s, AffineMap position,
                         DenseMap<Value, Value> &known) {
   auto extract = cast<tensor::ExtractOp>(op);

@@ -40,7 +40,7 @@ void KernelArguments::assignResults(const RowLoopsPlan &plan) {
   }
 }
 
-/// The elements as the buffer holds them.
+/// The elements of a constant, as its buffer stores them.
 static TypedAttr getFlatElements(ElementsAttr elements, MemRefType type) {
   auto flat = RankedTensorType::get(type.getShape(), type.getElementType());
   if (auto dense = dyn_cast<DenseIntElementsAttr>(elements);
@@ -70,7 +70,7 @@ static Value addConstant(OpBuilder &b, Location loc, ElementsAttr elements) {
   return memref::GetGlobalOp::create(b, loc, type, global.getSymName());
 }
 
-/// Whether something reads the tensor at positions that are data.
+/// Whether an op reads the tensor at positions that are data.
 static bool isLookedUp(Value tensor) {
   return llvm::any_of(tensor.getUsers(), llvm::IsaPred<tensor::ExtractOp>);
 }

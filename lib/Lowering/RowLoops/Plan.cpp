@@ -1,7 +1,7 @@
-//===- Plan.cpp - places the statements of a kernel in loops --------------===//
+//===- Plan.cpp - assignment of statements to loop nests ------------------===//
 //
-// Which statements share a nest, which phase of a row each belongs to, which
-// loops are one, and which values are kept in memory.
+// Decides which statements share a nest, which phase of a row each belongs to,
+// which loops are collapsed into one, and which values are stored.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,12 +45,12 @@ bool dtc::isSameRow(AffineMap a, AffineMap b) {
           a.getResults().drop_back() == b.getResults().drop_back());
 }
 
-/// What a statement needs if it is computed in a nest.
+/// The inputs of a statement, if it is computed in a nest.
 struct RowLoopsPlan::Reach {
   unsigned nest;
-  bool isPossible = true;              ///< all of it can be had inside the nest
-  unsigned phase = 0;                  ///< in which all of it can be had
-  SmallVector<Statement *> fromMemory; ///< of earlier nests
+  bool isPossible = true; ///< the nest can compute or load all inputs
+  unsigned phase = 0;     ///< the first phase that can
+  SmallVector<Statement *> fromMemory; ///< roots of earlier nests
   DenseSet<std::pair<Value, AffineMap>> seen;
 };
 
@@ -91,7 +91,8 @@ void RowLoopsPlan::place(Statement &root, MayJoin mayJoin) {
   root.position = getIdentityPosition(context, root.ranges, numLoops);
   root.columns = root.ranges.empty() ? 1 : root.ranges.back();
 
-  // The latest nest if it has the root's rows and what the root needs.
+  // Selects the latest nest, if it has the root's rows and can compute its
+  // inputs.
   Reach needs;
   needs.nest = nests.size() - 1;
   bool joins = !nests.empty() && ArrayRef(nests.back().rows) == getRows(root) &&
@@ -110,7 +111,7 @@ void RowLoopsPlan::place(Statement &root, MayJoin mayJoin) {
   root.phase = needs.phase;
   for (Statement *s : needs.fromMemory)
     s->isStored = true;
-  // All parts are written when the last one is.
+  // The last part completes the result.
   if (root.previous && root.previous->nest == root.nest)
     root.phase = std::max(root.phase, root.previous->phase);
 
@@ -125,7 +126,7 @@ void RowLoopsPlan::place(Statement &root, MayJoin mayJoin) {
 
 namespace {
 
-/// What a nest's loops do to memory: the flat indices of all its accesses.
+/// The memory accesses of a nest's loops: the flat indices of all of them.
 struct AccessCollector {
   const RowLoopsPlan &plan;
   unsigned nest;
@@ -155,9 +156,9 @@ struct AccessCollector {
 
 } // namespace
 
-/// Makes one loop of neighbouring loops where every access walks through them
-/// as through one: a pure elementwise nest becomes a single loop. The outer
-/// loop disappears and the inner runs over both; flat indices stay right.
+/// Collapses adjacent loops where every access steps through both as through
+/// one loop: a purely elementwise nest becomes a single loop. The outer loop
+/// disappears and the inner one covers both ranges. Flat indices stay valid.
 void RowLoopsPlan::collapseLoops(unsigned nestIndex) {
   Nest &nest = nests[nestIndex];
   if (nest.rows.empty())
@@ -172,7 +173,7 @@ void RowLoopsPlan::collapseLoops(unsigned nestIndex) {
     if (root->kind != StatementKind::RowReduction || root->isStored)
       accesses.indices.push_back(
           FlatIndex::get(root->getOutPosition(), getShape(result)));
-    // A single precision sum profits from the sums of rows.
+    // Sums in single precision are more exact as sums of row sums.
     bool isPrecise =
         !root->combiner ||
         (root->kind == StatementKind::Accumulation &&
@@ -183,7 +184,7 @@ void RowLoopsPlan::collapseLoops(unsigned nestIndex) {
   if (accesses.usesLoopNumbers)
     return;
 
-  // Loops of more than one iteration, inner ones first, merge into `inner`.
+  // Merges loops with more than one iteration into `inner`, inner loops first.
   SmallVector<int64_t> ranges(nest.rows);
   ranges.push_back(nest.roots[0]->columns);
   unsigned column = nest.getColumnLoop();
@@ -204,7 +205,7 @@ void RowLoopsPlan::collapseLoops(unsigned nestIndex) {
     if (!innermost)
       innermost = loop;
   }
-  // The innermost loop is the column loop even where the last range is 1.
+  // The innermost loop stays the column loop, even if the last range is 1.
   bool isMoved = columnsToo && innermost && *innermost != column;
   MLIRContext *context = nest.roots[0]->position.getContext();
   for (Statement *root : nest.roots) {
@@ -228,8 +229,8 @@ void RowLoopsPlan::collapseLoops(unsigned nestIndex) {
 // Temporaries
 //===----------------------------------------------------------------------===//
 
-/// Adds a rough count of vector instructions for one element, inputs included.
-/// Stops when it is clear that the limit is passed.
+/// Adds a rough number of vector instructions for one element, inputs included.
+/// Stops when the sum exceeds `limit`.
 void RowLoopsPlan::addCost(const Statement &s, int64_t limit,
                            int64_t &cost) const {
   constexpr int64_t transcendental = 16, division = 4;
@@ -271,8 +272,8 @@ void RowLoopsPlan::chooseTemporaries(unsigned nestIndex) {
         known.push_back(demand);
     });
   };
-  // Users come after what they use, so that a value that is kept spares its
-  // inputs.
+  // In reverse order, users come first: if a value is kept, its inputs need not
+  // be.
   for (auto &owned : llvm::reverse(statements)) {
     Statement *s = owned.get();
     if (s->isRoot) {

@@ -1,7 +1,8 @@
-//===- Statements.cpp - the ops of a kernel as loop nests -----------------===//
+//===- Statements.cpp - statements of a kernel's ops ----------------------===//
 //
-// A statement for each op of a kernel, or for each part of a concatenation, and
-// which of them have a place of their own in a nest.
+// Makes a statement for each op of a kernel, or for each part of a
+// concatenation, and decides which of them are roots, with a place of their own
+// in a nest.
 //
 //===----------------------------------------------------------------------===//
 
@@ -78,7 +79,7 @@ LogicalResult RowLoopsPlan::addStructured(Operation *op) {
   return success();
 }
 
-/// The loops of a slice, shifted by its offsets.
+/// Maps the loops of a slice to the source, shifted by its offsets.
 static AffineMap getShiftedMap(OpBuilder &b, ArrayRef<int64_t> offsets) {
   SmallVector<AffineExpr> indices;
   for (auto [dim, offset] : llvm::enumerate(offsets))
@@ -86,8 +87,8 @@ static AffineMap getShiftedMap(OpBuilder &b, ArrayRef<int64_t> offsets) {
   return AffineMap::get(offsets.size(), 0, indices, b.getContext());
 }
 
-/// A statement for each operand. They write one buffer, that of the result: no
-/// other tensor begins as a part of this one.
+/// Adds a statement for each operand. They write the buffer of the result,
+/// because no other tensor starts as a part of this one.
 void RowLoopsPlan::addParts(tensor::ConcatOp concat) {
   OpBuilder b(concat.getContext());
   Value result = concat.getResult();
@@ -132,7 +133,7 @@ LogicalResult RowLoopsPlan::addStatements(func::FuncOp function) {
       s.inputs = {{scatter.getUpdates(), identity},
                   {scatter.getIndices(),
                    getPart(identity.getResults().take_front(indexRank))}};
-      // The row that an index chooses is added to row 0.
+      // The row at an index is added relative to row 0.
       SmallVector<AffineExpr> first(
           identity.getResults().take_front(batchDims));
       first.push_back(b.getAffineConstantExpr(0));
@@ -169,7 +170,7 @@ void RowLoopsPlan::chooseRoots(func::FuncOp function) {
   for (Value value : function.front().getTerminator()->getOperands()) {
     Statement *s = lookup(value);
     if (!s || returned.count(value)) {
-      // An argument, a constant, or a value returned before.
+      // The result is an argument, a constant, or a value returned before.
       s = &add(nullptr, Value(), StatementKind::Map);
       s->ranges = llvm::to_vector(getShape(value));
       s->outMap = AffineMap::getMultiDimIdentityMap(s->ranges.size(),
@@ -180,7 +181,8 @@ void RowLoopsPlan::chooseRoots(func::FuncOp function) {
     returned[value] = results.size();
     results.push_back(s);
   }
-  // What roots need, in reverse order: uses come before.
+  // Marks the inputs of roots as live, in reverse order, so users come before
+  // their inputs.
   SmallPtrSet<Statement *, 16> live(results.begin(), results.end());
   for (auto &s : llvm::reverse(statements)) {
     if (!live.contains(s.get()))

@@ -1,8 +1,8 @@
-//===- Verify.cpp - one writer's buffer is never another's ----------------===//
+//===- Verify.cpp - checks of a kernel's buffers --------------------------===//
 //
-// A tensor that is stored has a buffer of its own, but for a result that
-// overwrites an argument. Checks that no other result has that argument's
-// buffer, and that nothing reads the argument where it is overwritten already.
+// Every stored tensor has a buffer of its own, except a result that overwrites
+// an argument. Checks that no two results share an argument's buffer, and that
+// nothing reads an argument after it is overwritten.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,16 +15,16 @@ using namespace dtc;
 
 namespace {
 
-/// A place where the code of a root reads an argument.
+/// A read of an argument in the code of a root.
 struct Read {
   const Statement *root;
   Value argument;
-  AffineMap position; ///< null: chosen by data
+  AffineMap position; ///< null if the position is data
   unsigned nest, phase;
   int64_t columns;
 };
 
-/// Finds the reads of a nest, as Evaluator does.
+/// Finds the reads of a nest in the order of Evaluator.
 class ReadCollector {
 public:
   ReadCollector(const RowLoopsPlan &plan, unsigned nestIndex)
@@ -44,7 +44,7 @@ private:
   const Nest &nest;
   unsigned nestIndex;
   SmallVector<Read> reads;
-  // Where the visit is.
+  // The statement and phase that are being visited.
   const Statement *root = nullptr;
   unsigned phase = 0;
   int64_t columns = 1;
@@ -97,8 +97,9 @@ SmallVector<Read> ReadCollector::collect() {
   return reads;
 }
 
-/// Whether the read comes before `writer` overwrites the element: in an earlier
-/// nest, an earlier phase of the row, or the same iteration, which stores last.
+/// Whether the read happens before `writer` overwrites the element: in an
+/// earlier nest, in an earlier phase of the row, or in the same iteration,
+/// where the store comes last.
 static bool isBefore(const Read &read, const Statement &writer) {
   if (read.nest != writer.nest)
     return read.nest < writer.nest;

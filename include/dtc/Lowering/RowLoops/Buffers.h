@@ -1,6 +1,6 @@
 //===- Buffers.h - a kernel's tensors in memory -----------------*- C++ -*-===//
 //
-// Flat, row-major buffers, and where the elements that loops reach lie in them.
+// Flat, row-major buffers, and the indices of elements in them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +16,8 @@ namespace dtc {
 
 struct Statement;
 
-/// coefficients[i] * loop i, summed, plus a constant: the flat index of an
-/// element in a row-major buffer.
+/// The flat index of an element in a row-major buffer: coefficients[i] * loop
+/// i, summed, plus a constant.
 struct FlatIndex {
   llvm::SmallVector<int64_t> coefficients;
   int64_t constant = 0;
@@ -28,14 +28,13 @@ struct FlatIndex {
 /// The element type of a tensor's buffer: booleans are bytes.
 mlir::Type getMemoryType(mlir::RankedTensorType type);
 
-/// Values whose memory a function's body can use.
+/// The buffers that a function's body uses.
 struct KernelBuffers {
   /// The flat memref of a tensor: argument, result or temporary.
   llvm::DenseMap<mlir::Value, mlir::Value> tensors;
-  /// For each result without a tensor of its own: a copy's memref.
+  /// For each result without a tensor of its own: the memref of the copy.
   llvm::DenseMap<Statement *, mlir::Value> copies;
-  /// Of memrefs: bytes that their addresses are multiples of, where vectors
-  /// are to be read and written as a whole.
+  /// The alignment of memrefs in bytes, if vectors are loaded and stored whole.
   llvm::DenseMap<mlir::Value, int64_t> alignments;
 };
 

@@ -13,29 +13,31 @@
 
 namespace dtc {
 
-/// The scalar op `combiner` on two values of one type, scalars or vectors.
+/// Applies the scalar op `combiner` to two values of one type, scalars or
+/// vectors.
 mlir::Value combine(mlir::OpBuilder &builder, mlir::Location loc,
                     mlir::Operation *combiner, mlir::Value x, mlir::Value y);
 
-/// What changes nothing when it is combined: of a scalar or vector type.
+/// The neutral element of `combiner`, in a scalar or vector type.
 mlir::Value getNeutral(mlir::OpBuilder &builder, mlir::Location loc,
                        mlir::Operation *combiner, mlir::Type type);
 
-/// Combines the lanes of a vector by halves; a scalar is itself.
+/// Combines the lanes of a vector by halves. Returns a scalar unchanged.
 mlir::Value reduceLanes(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Operation *combiner, mlir::Value x);
 
-/// The value with elements of a wider or narrower floating-point type.
+/// Converts the value to a wider or narrower floating-point element type.
 mlir::Value castFloat(mlir::OpBuilder &builder, mlir::Location loc,
                       mlir::Value value, mlir::Type element);
 
 /// The tensor that a statement writes.
 mlir::RankedTensorType getWrittenType(const Statement &statement);
 
-/// The flat index of what a statement writes, from the loops of its nest.
+/// The flat index of the element that a statement writes, in the loops of its
+/// nest.
 FlatIndex getWrittenIndex(const Statement &statement);
 
-/// Whether the reduction is a sum of f32.
+/// Whether the statement is an f32 sum.
 bool isSinglePrecisionSum(const Statement &statement);
 
 } // namespace dtc

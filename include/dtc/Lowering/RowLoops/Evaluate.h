@@ -1,7 +1,7 @@
 //===- Evaluate.h - elements of tensors as vectors --------------*- C++ -*-===//
 //
 // Computes elements of tensors at affine positions of a nest's loops, for
-// several neighbouring columns at once.
+// several adjacent columns at once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@
 
 namespace dtc {
 
-/// A place in the code with the values that are known there.
+/// A place in the code, with the values that are available there.
 struct Scope {
   std::optional<mlir::OpBuilder> builder;
   llvm::DenseMap<std::pair<mlir::Value, mlir::AffineMap>, mlir::Value> values;
@@ -28,21 +28,22 @@ public:
       : loc(loc), plan(plan), nest(nest), nestIndex(nestIndex),
         buffers(buffers) {}
 
-  // Where code goes. The nest's scope is before its loops, the row's before
-  // the current column loop. Values of a chunk of columns are forgotten when
-  // the next chunk begins, unless the caller keeps their scope: then a later
-  // phase finds in registers what an earlier one has computed or loaded.
+  // The places where code is inserted: the nest's scope is before its loops,
+  // the row's scope before the current column loop. Values of a chunk of
+  // columns are dropped when the next chunk begins, unless the caller keeps
+  // their scope. Then a later phase reuses registers that an earlier phase has
+  // loaded or computed.
   void enterNest(mlir::OpBuilder builder);
   void enterRow(mlir::ValueRange rowLoops);
   void enterPhase(unsigned phase, mlir::OpBuilder builder);
   void enterChunk(mlir::OpBuilder builder, mlir::Value column, int64_t width,
                   Scope *kept = nullptr);
 
-  /// Registers what a row's reduction came to.
+  /// Registers the result of a row's reduction.
   void setRowValue(Statement *reduction, mlir::Value value) {
     rowValues[reduction] = value;
   }
-  /// Forgets it, and that something has read it.
+  /// Drops the result of a row's reduction, and the record that it was read.
   void forgetRowValue(Statement *reduction);
   /// Registers the scratch row of a temporary.
   void setTemporary(Statement *statement, mlir::Value memref) {
@@ -54,24 +55,25 @@ public:
 
   /// The element at a position; a vector if it varies with the column.
   mlir::Value evaluate(mlir::Value tensor, mlir::AffineMap position);
-  /// What a statement computes for an iteration of its loops: an element of
-  /// its result, or of a reduction what the accumulator is combined with.
+  /// Computes a statement for one iteration of its loops: an element of its
+  /// result, or for a reduction the operand that the accumulator is combined
+  /// with.
   mlir::Value evaluateStatement(const Statement &statement,
                                 mlir::AffineMap position);
 
-  /// Reads or writes a flat buffer for all columns of the chunk, `start`
-  /// elements further, a multiple of `startStep`.
+  /// Load or store the chunk's columns in a flat buffer, `start` elements
+  /// further on. `start` is a multiple of `startStep`.
   mlir::Value load(mlir::Value memref, const FlatIndex &index,
                    mlir::Value start = {}, int64_t startStep = 1);
   void store(mlir::Value value, mlir::Value memref, const FlatIndex &index,
              mlir::Value start = {}, int64_t startStep = 1);
 
-  /// Adds values to the row of a table that `row` says; `index` is where row 0
-  /// takes them, and rows have `rowElements` each.
+  /// Adds values to row `row` of a table. `index` is the place in row 0, and
+  /// each row has `rowElements` elements.
   void addScattered(mlir::Value memref, mlir::Value value, mlir::Value row,
                     const FlatIndex &index, int64_t rowElements);
 
-  /// A vector of the chunk's width; a scalar is repeated.
+  /// A vector of the chunk's width; scalars are broadcast.
   mlir::Value widen(mlir::Value value);
   /// The buffer of a statement's result.
   mlir::Value getBuffer(const Statement &statement) const;

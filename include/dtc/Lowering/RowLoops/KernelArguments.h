@@ -1,7 +1,7 @@
 //===- KernelArguments.h - a kernel's tensors as flat buffers ---*- C++ -*-===//
 //
-// The signature of a lowered kernel, which all targets share: operands, results
-// that overwrite no operand, scratch.
+// The signature of a lowered kernel, which all targets share: operands, then
+// results that overwrite no operand, then scratch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,19 +22,20 @@ struct KernelArguments {
   KernelBuffers buffers;
   /// The memref of each result.
   llvm::SmallVector<mlir::Value> results;
-  /// The last argument, of one byte until its size is known.
+  /// The last argument. Its type has one byte until the size is known.
   mlir::BlockArgument scratch;
 
   /// Adds a memref to the block for each argument of the kernel, for each
   /// result that overwrites none, and for scratch.
   KernelArguments(mlir::func::FuncOp kernel, mlir::Block &block);
 
-  /// Says where the statements that compute the kernel's results store these.
+  /// Assigns each statement that computes a result the buffer of that result.
   void assignResults(const RowLoopsPlan &plan);
-  /// Gives constants that are no splat, or that are looked up, a global in the
-  /// symbol table around the builder's position. Equal ones are shared.
+  /// Adds a global for each constant that is not a splat, or that is looked up,
+  /// to the symbol table around the builder's position. Equal constants share
+  /// one global.
   void addConstants(mlir::OpBuilder &builder, mlir::func::FuncOp kernel);
-  /// A part of scratch, `offset` bytes from its start.
+  /// The part of scratch that begins `offset` bytes from its start.
   mlir::Value viewScratch(mlir::OpBuilder &builder, mlir::Location loc,
                           mlir::Type element, int64_t size,
                           int64_t offset) const;
@@ -43,10 +44,11 @@ struct KernelArguments {
                           mlir::Value offset) const;
 };
 
-/// Offsets of what a kernel keeps in its scratch buffer.
+/// Offsets in a kernel's scratch buffer.
 class ScratchLayout {
 public:
-  /// The offset of so many buffers, which are getStride(element, size) apart.
+  /// Reserves `count` buffers, getStride(element, size) bytes apart. Returns
+  /// the offset of the first.
   int64_t add(mlir::Type element, int64_t size, int64_t count = 1);
   static int64_t getStride(mlir::Type element, int64_t size);
   int64_t getBytes() const { return bytes; }

@@ -1,12 +1,12 @@
 //===- Plan.h - kernels as loops over rows ----------------------*- C++ -*-===//
 //
 // The loop form of a kernel, which all targets share. A kernel is a list of
-// statements, each a loop nest over the elements of one tensor. Their rows are
-// all loops but the last, which are its columns. Statements are placed in nests
-// by their rows; within a row, column loops ("phases") lie between reductions
-// of that row. A target says how the loops of a nest are run.
+// statements. Each is a loop nest over the elements of one tensor. The last
+// loop runs over columns, and the others over rows. Statements with the same
+// rows share a nest. Within a row, column loops ("phases") lie between the
+// reductions of that row. The target chooses how to run the loops of a nest.
 //
-// A statement that is not a root is never stored: its users evaluate it where
+// A statement that is not a root is never stored: its users compute it where
 // they need it, at any affine position.
 //
 //===----------------------------------------------------------------------===//
@@ -47,24 +47,24 @@ struct Statement {
   bool isPart = false; ///< writes a part of its result: a statement of many
   Statement *previous = nullptr; ///< of a part but the first: the one before
 
-  // What the plan decides.
+  // Decisions of the plan.
   bool isRoot = false;   ///< has a place of its own in a nest
   bool isStored = false; ///< its result is in memory
   unsigned nest = 0, phase = 0;
   mlir::AffineMap position; ///< of a root: from the nest's loops to its own
   int64_t columns = 1;      ///< of a root: iterations of its column loop
 
-  /// Whether an element of the result can be computed anywhere: the map is a
-  /// function of the element's indices.
+  /// Whether an element of the result can be computed at any place, as a
+  /// function of its indices.
   bool isFunction() const { return kind == StatementKind::Map && !isPart; }
-  /// Indices of the result from the nest's loops; of a root.
+  /// Maps the nest's loops to the result's indices. Only for a root.
   mlir::AffineMap getOutPosition() const { return outMap.compose(position); }
-  /// The block of the scalar computation; null for moves.
+  /// The block of the scalar computation; null for a copy or a slice.
   mlir::Block *getBody() const;
 };
 
-/// A value that a later phase of the row needs again and that costs more than
-/// a load: kept in a row of scratch memory.
+/// A value that a later phase of the row needs again, and that costs more than
+/// a load. It is kept in a row of scratch.
 struct RowTemporary {
   unsigned phase;           ///< that computes it
   mlir::AffineMap position; ///< from the nest's loops to its indices
@@ -89,11 +89,11 @@ struct Nest {
 
 class RowLoopsPlan {
 public:
-  /// Whether a root may join the nest, whose rows it has.
+  /// Whether a root may join a nest that has its rows.
   using MayJoin = llvm::function_ref<bool(const Nest &, const Statement &)>;
 
-  /// Plans a function of linalg ops on tensors; emits an error if it has
-  /// something else. Without `mayJoin` all roots may.
+  /// Plans a function of linalg ops on tensors. Emits an error on any other op.
+  /// Without `mayJoin` every root may join a nest.
   static llvm::FailureOr<RowLoopsPlan> create(mlir::func::FuncOp function,
                                               MayJoin mayJoin = {});
 
@@ -104,10 +104,10 @@ public:
       if (statement->isStored)
         callback(*statement);
   }
-  /// The statement that computes a value, or completes it if there are several;
-  /// null for arguments and constants.
+  /// The statement that computes a value, or the last one if several write
+  /// parts of it; null for arguments and constants.
   Statement *lookup(mlir::Value value) const { return byResult.lookup(value); }
-  /// What each result of the function is computed by.
+  /// The statement that computes each result of the function.
   llvm::ArrayRef<Statement *> getResults() const { return results; }
 
 private:
@@ -131,15 +131,15 @@ private:
   std::vector<Nest> nests;
 };
 
-/// Calls back for every input that the statement's computation reads.
+/// Calls `callback` for every input that the statement's computation reads.
 void forEachInput(const Statement &statement,
                   llvm::function_ref<void(const TensorRead &)> callback);
-/// Tensors that the statement reads at positions that are data.
+/// Tensors that the statement reads at positions that depend on data.
 llvm::SmallVector<mlir::Value> getLookedUp(const Statement &statement);
-/// Whether two positions differ at most in the column of one row.
+/// Whether two positions differ at most in the column of a row.
 bool isSameRow(mlir::AffineMap a, mlir::AffineMap b);
 
-/// The position of a statement that shares the rows of a nest.
+/// The position of a statement with the same rows as its nest.
 mlir::AffineMap getIdentityPosition(mlir::MLIRContext *context,
                                     llvm::ArrayRef<int64_t> ranges,
                                     unsigned numLoops);

@@ -1,6 +1,6 @@
-//===- Verify.h - one writer's buffer is never another's --------*- C++ -*-===//
+//===- Verify.h - checks of a kernel's buffers ------------------*- C++ -*-===//
 //
-// Checks a plan before code is made of it.
+// Checks a plan before code is generated from it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,7 +11,7 @@
 
 namespace dtc {
 
-/// Emits an error unless arguments are read before results overwrite them.
+/// Emits an error unless every argument is read before a result overwrites it.
 llvm::LogicalResult verifyUpdates(mlir::func::FuncOp function,
                                   const RowLoopsPlan &plan);
 
