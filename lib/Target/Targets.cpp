@@ -21,8 +21,8 @@ static llvm::Error fail(const llvm::Twine &message) {
   return llvm::createStringError(message);
 }
 
-/// NVIDIA's assembler: of PATH, of a toolkit, or the one that dtc was built
-/// with; empty if there is none.
+/// The path of NVIDIA's assembler: from PATH, from a toolkit, or the one that
+/// dtc was built with. Empty if there is none.
 static std::string findPtxas() {
   llvm::ErrorOr<std::string> found = llvm::sys::findProgramByName("ptxas");
   if (!found)
@@ -61,8 +61,8 @@ dtc::getTarget(const TargetOptions &options) {
                                       findPtxas());
 }
 
-/// What a target says; the answer of no target if the options are wrong: who
-/// lowers plans says why.
+/// Asks a target. Returns the default answer if the options are wrong:
+/// LowerPlan reports the error.
 template <typename Answer, typename Question>
 static Answer ask(const TargetOptions &options, Question question) {
   llvm::Expected<std::shared_ptr<const Target>> target = getTarget(options);

@@ -1,6 +1,6 @@
 //===- Targets.h - all targets ----------------------------------*- C++ -*-===//
 //
-// The one place that knows which targets there are.
+// The only file that lists the targets.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,29 +12,28 @@
 
 namespace dtc {
 
-/// "cpu", "cuda".
+/// The kinds of targets: "cpu", "cuda".
 llvm::ArrayRef<llvm::StringRef> getTargetKinds();
 
-/// The target of some options, or an error that says what is wrong with them.
+/// Creates the target for some options. Returns an error if they are wrong.
 llvm::Expected<std::shared_ptr<const Target>>
 getTarget(const TargetOptions &options);
 
-/// What Target::computes says; false for options that are wrong.
+/// Target::computes of the options' target; false if the options are wrong.
 bool computes(const TargetOptions &options, LibraryFunction function);
 
-/// What Target::joinsKernels says; false for options that are wrong.
+/// Target::joinsKernels of the options' target; false if the options are wrong.
 bool joinsKernels(const TargetOptions &options);
 
-/// What Target::getColumnMultiple says; 1 for options that are wrong.
+/// Target::getColumnMultiple of the options' target; 1 if the options are
+/// wrong.
 int64_t getColumnMultiple(const TargetOptions &options);
 
-/// Bytes that each rank of a planned module needs beside its arena: nothing on
-/// a CPU.
+/// Target::getReservedBytes of the options' target; 0 on a CPU.
 int64_t getReservedBytes(const TargetOptions &options, mlir::ModuleOp module);
 
-/// What Target::getAttentionLimits says of this precision: "fp32", "bf16" or
-/// "fp16". The largest width is 0 if the target's runtime computes no attention
-/// in it.
+/// Target::getAttentionLimits for a precision: "fp32", "bf16" or "fp16". The
+/// largest width is 0 if the target's runtime does not compute attention in it.
 AttentionLimits getAttentionLimits(const TargetOptions &options,
                                    llvm::StringRef precision);
 

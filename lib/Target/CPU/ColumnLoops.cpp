@@ -1,6 +1,7 @@
 //===- ColumnLoops.cpp - loops over the columns of a row ------------------===//
 //
-// Loops take whole vectors, several at a time, then the columns that are left.
+// Loops first compute whole vectors, several per iteration, then the remaining
+// columns.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,7 +12,7 @@
 using namespace mlir;
 using namespace dtc;
 
-/// Whether a nest does nothing but join arguments.
+/// Whether a nest only concatenates arguments.
 static bool isPureConcat(const Nest &nest) {
   return llvm::all_of(nest.roots, [](const Statement *root) {
     return root->isPart && isa<BlockArgument>(root->inputs.front().tensor);
@@ -19,8 +20,9 @@ static bool isPureConcat(const Nest &nest) {
 }
 
 std::vector<ColumnLoop> RowLoopsEmitter::getColumnLoops(unsigned phase) {
-  // Parts that begin at multiples of a page, such as all positions of a
-  // sequence, would take each other's lines from the cache.
+  // Parts of a concatenation can begin at multiples of a page, such as the
+  // positions of a sequence. Then more streams would evict each other from the
+  // cache.
   size_t mostStores = isPureConcat(nest) ? 4 : nest.roots.size();
   std::vector<ColumnLoop> loops;
   auto getLoop = [&](int64_t columns) -> ColumnLoop & {
@@ -78,8 +80,8 @@ void RowLoopsEmitter::accumulate(ColumnReduction &reduction, OpBuilder &b,
       reduction.scalar ? combine(b, loc, combiner, reduction.scalar, x) : x;
 }
 
-/// Computes and stores what the loop is for, at `width` columns. Stores come
-/// last: a result may overwrite an operand.
+/// Computes and stores the statements of the loop at `width` columns. Stores
+/// come last, because a result may overwrite an operand.
 void RowLoopsEmitter::emitChunk(OpBuilder &b, ColumnLoop &loop, Value column,
                                 int64_t width, unsigned accumulator) {
   evaluator.enterChunk(b, column, width);
@@ -110,7 +112,7 @@ void RowLoopsEmitter::emitChunk(OpBuilder &b, ColumnLoop &loop, Value column,
                     evaluator.getColumnIndex());
 }
 
-/// A loop over whole vectors of the columns, `unroll` at a time.
+/// Emits a loop over whole vectors of the columns, `unroll` per iteration.
 void RowLoopsEmitter::emitVectors(OpBuilder &b, ColumnLoop &loop, Value from,
                                   Value to, unsigned unroll) {
   int64_t step = static_cast<int64_t>(lanes) * unroll;
@@ -204,7 +206,8 @@ void RowLoopsEmitter::emitColumnLoop(OpBuilder &b, ColumnLoop &loop) {
     finishReduction(b, reduction);
 }
 
-/// The vectors of a part, or what follows the last of them.
+/// Emits the vectors of a part. The last part also computes the columns after
+/// them.
 void RowLoopsEmitter::emitDividedColumns(OpBuilder &b, ColumnLoop &loop) {
   int64_t full = loop.columns / lanes * lanes;
   if (isTail) {

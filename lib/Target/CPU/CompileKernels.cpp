@@ -1,6 +1,6 @@
-//===- CompileKernels.cpp - modules of kernels become LLVM ----------------===//
+//===- CompileKernels.cpp - compilation of modules of kernels -------------===//
 //
-// Confines the lowering of kernels to the modules that have them.
+// Restricts the lowering of kernels to the modules that contain them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,7 +44,7 @@ struct CompileKernels : dtc::impl::CompileKernelsBase<CompileKernels> {
     options.vectorBits = vectorBits;
     buildKernelLoopsPipeline(passes, options);
     buildLowerToLLVMPipeline(passes);
-    // The runtime calls what is outlined, on as many threads as there are.
+    // The runtime calls outlined functions on its threads.
     passes.addPass(createDivideCalls());
     for (auto module : getOperation().getOps<ModuleOp>()) {
       auto isKernel = [](func::FuncOp function) {

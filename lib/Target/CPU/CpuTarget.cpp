@@ -1,7 +1,8 @@
-//===- CpuTarget.cpp - what lowering asks about CPUs ----------------------===//
+//===- CpuTarget.cpp - lowering for CPUs ----------------------------------===//
 //
-// Kernels are functions and the arena is memory: launches are calls. The passes
-// that compile kernels in order, with what holds after each and why it is here.
+// Kernels are functions and the arena is host memory, so launches are calls.
+// This file lists the passes that compile kernels in order. The comment on each
+// pass says what holds after it and why it runs at that place.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +18,7 @@
 using namespace mlir;
 using namespace dtc;
 
-// A kernel finds a product's result in the cache.
+// Epilogues gain nothing: a kernel finds the matmul's result in the cache.
 bool CpuTarget::computes(LibraryFunction function) const {
   return function != LibraryFunction::MatMulEpilogue &&
          function != LibraryFunction::PackedAttention;
@@ -39,24 +40,24 @@ void dtc::buildKernelLoopsPipeline(OpPassManager &manager,
   manager.addPass(createLowerToLinalg());
   // A loss and its gradient compute the same softmax once.
   manager.addPass(createCSEPass());
-  // Kernels are loops on buffers; nothing is a tensor.
+  // Kernels are loops on buffers. No tensors are left.
   manager.addPass(createLowerKernels(options));
-  // Index arithmetic and constants of neighbouring chunks are shared.
+  // Index arithmetic and constants of adjacent chunks are shared.
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
-  // Random numbers are integer arithmetic, and so is rounding to bf16, though
-  // processors have an instruction: LLVM 22 has no pattern for some shuffles of
-  // what that makes, and a step takes as long. No library call in vector code
-  // of f32.
+  // Random numbers and rounding to bf16 are integer arithmetic, and vector code
+  // of f32 calls no library. Processors have an instruction that rounds to
+  // bf16, but LLVM 22 has no pattern for some shuffles that it leads to, and a
+  // step would not be faster.
   manager.addPass(createExpandMath());
-  // What threads share is a function of its own.
+  // Each loop that threads share is a function of its own.
   manager.addPass(createOutlineLoops());
 }
 
 void dtc::buildLowerToLLVMPipeline(OpPassManager &manager) {
   manager.addPass(memref::createExpandStridedMetadataPass());
   manager.addPass(createSCFToControlFlowPass());
-  // Instructions where there are; for the rest, in f64, libm lane by lane.
+  // Math functions are instructions, or calls of libm for each lane (f64 only).
   manager.addPass(createConvertMathToLLVMPass());
   manager.addPass(createConvertMathToLibmPass());
   manager.addPass(createConvertVectorToLLVMPass());
@@ -70,7 +71,8 @@ void dtc::buildLowerToLLVMPipeline(OpPassManager &manager) {
   function.useBarePtrCallConv = true;
   manager.addPass(createConvertFuncToLLVMPass(function));
   manager.addPass(createReconcileUnrealizedCastsPass());
-  // No register holds bf16. After all that makes values of it.
+  // No value has the type bf16: it is i16. Runs after all passes that create
+  // bf16 values.
   manager.addPass(createLowerBFloat16());
 }
 

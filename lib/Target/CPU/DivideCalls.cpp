@@ -53,7 +53,7 @@ private:
 
 } // namespace
 
-/// The function's buffers come in an array, before its range.
+/// Makes the function take its buffers in an array, before its range.
 void CallDivision::takeArray(LLVM::LLVMFuncOp part) {
   Block &entry = part.getBody().front();
   Value array = entry.insertArgument(0u, pointer, part.getLoc());
@@ -67,7 +67,7 @@ void CallDivision::takeArray(LLVM::LLVMFuncOp part) {
   setType(part);
 }
 
-/// What a function's entry block says.
+/// Sets the function's type to the arguments of its entry block.
 void CallDivision::setType(LLVM::LLVMFuncOp function) {
   function.setFunctionType(LLVM::LLVMFunctionType::get(
       LLVM::LLVMVoidType::get(b.getContext()),

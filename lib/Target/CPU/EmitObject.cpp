@@ -1,6 +1,6 @@
-//===- EmitObject.cpp - the host's CPU, and object files for it -----------===//
+//===- EmitObject.cpp - the host's CPU, and object files ------------------===//
 //
-// From the LLVM dialect to machine code.
+// Translates the LLVM dialect to machine code.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,7 +47,7 @@ CpuOptions CpuOptions::get(llvm::StringRef cpu) {
     return target;
   target.cpu = cpu.str();
   target.features.clear();
-  // The widest registers that the CPU has by its name.
+  // The widest vector registers of the CPU.
   target.vectorBytes = 16;
   llvm::InitializeNativeTarget();
   std::string error;
@@ -98,8 +98,8 @@ createMachine(const CpuOptions &target, std::string &error,
       llvm::Reloc::PIC_, std::nullopt, level));
 }
 
-/// Kernels carry nothing from one round of a loop to the next by memory, but to
-/// prove it takes LLVM half of its time.
+/// Excludes a pass that looks for values that loops carry through memory.
+/// Kernels have none, and the pass takes half of LLVM's time to prove that.
 static bool isWorthwhile(llvm::StringRef pass) {
   return pass != "LoopLoadEliminationPass";
 }
@@ -124,8 +124,8 @@ void dtc::optimizeModule(llvm::Module &module, llvm::TargetMachine &machine) {
       .run(module, modules);
 }
 
-/// Writes a module's code, optimized unless the level is None. Empty if that
-/// went well, else what is wrong.
+/// Writes a module's code, optimized unless the level is None. Returns the
+/// error, or an empty string.
 static std::string
 compile(llvm::Module &module, const CpuOptions &options, StringRef path,
         llvm::CodeGenOptLevel level = llvm::CodeGenOptLevel::Aggressive) {
@@ -138,7 +138,8 @@ compile(llvm::Module &module, const CpuOptions &options, StringRef path,
     optimizeModule(module, *machine);
 
   std::error_code code;
-  // What a signal has removed is not made again.
+  // Opens the existing file only, so a file that a signal has removed is not
+  // created again.
   llvm::raw_fd_ostream stream(path, code, llvm::sys::fs::CD_OpenExisting);
   if (code)
     return ("cannot write " + path + ": " + code.message()).str();
@@ -149,15 +150,15 @@ compile(llvm::Module &module, const CpuOptions &options, StringRef path,
   passes.run(module);
   stream.flush();
   if (std::error_code error = stream.error()) {
-    stream.clear_error(); // else the stream ends the program
+    stream.clear_error(); // an unchecked error would abort the process
     return ("cannot write " + path + ": " + error.message()).str();
   }
   return "";
 }
 
-/// A single block of more instructions than this is a list of calls. Optimizing
-/// it takes more than linear time, as does to allocate its registers well, and
-/// gives nothing.
+/// A single block of more instructions than this is a list of calls.
+/// Optimization and good register allocation take more than linear time on it,
+/// and gain nothing.
 constexpr size_t maxOptimizedBlock = 4096;
 
 static bool isLongList(const llvm::Function &function) {
@@ -166,8 +167,8 @@ static bool isLongList(const llvm::Function &function) {
 
 namespace {
 
-/// A part of a module, which is compiled in an LLVM context of its own, to
-/// which it goes as bitcode.
+/// A part of a module. It is compiled in an LLVM context of its own, so it is
+/// passed as bitcode.
 struct Part {
   Part(const llvm::Module &module, llvm::CodeGenOptLevel level) : level(level) {
     llvm::raw_svector_ostream stream(bitcode);
@@ -180,8 +181,9 @@ struct Part {
 
 } // namespace
 
-/// Takes the long lists out of a module; nothing if it has none. Both refer to
-/// functions of the other.
+/// Moves functions with long lists of calls out of a module into a second one.
+/// Both modules refer to functions of the other. Returns none if there are no
+/// such functions.
 static std::optional<Part> takeLongLists(llvm::Module &module) {
   if (llvm::none_of(module, isLongList))
     return std::nullopt;
@@ -204,8 +206,8 @@ static std::optional<Part> takeLongLists(llvm::Module &module) {
   return lists;
 }
 
-/// Compiles functions in turn for each of the files, in threads, and those that
-/// are not optimized for one of them.
+/// Compiles a module in threads, one for each file. Functions are assigned in
+/// turn, except those that are not optimized, which share one file.
 static std::string compileParts(llvm::Module &module, const CpuOptions &options,
                                 ArrayRef<std::string> paths) {
   std::vector<Part> parts;

@@ -1,9 +1,9 @@
-//===- LowerBFloat16.cpp - bf16 in registers is an integer ----------------===//
+//===- LowerBFloat16.cpp - lowering of bf16 to i16 ------------------------===//
 //
-// Nothing computes in bf16, so its values are only moved, and their bits are
-// looked at. Where processors have no registers of bf16, LLVM moves a vector
-// that lives in several blocks as f32, one element at a time, and rounds each
-// by a library's function. Integers it just moves.
+// No op computes in bf16: values are only moved, and their bits converted. If a
+// processor has no bf16 registers, LLVM moves a vector that lives across blocks
+// as f32, one element at a time, and rounds each with a library call. LLVM
+// moves integers directly.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@ namespace dtc {
 using namespace mlir;
 using namespace dtc;
 
-/// The same bits.
+/// The attribute with the same bits in an integer type.
 static Attribute toInteger(Attribute value, Type integer) {
   if (auto elements = dyn_cast<DenseElementsAttr>(value))
     return elements.bitcast(integer);

@@ -1,7 +1,7 @@
-//===- LowerKernels.cpp - kernels on tensors become loops on buffers ------===//
+//===- LowerKernels.cpp - lowering of kernels to loops on buffers ---------===//
 //
-// The signature of a lowered kernel and its memory; the loops themselves are
-// planned by lib/Lowering/RowLoops, and emitted by RowLoopsEmitter.
+// Builds the signature and the memory of a lowered kernel.
+// lib/Lowering/RowLoops plans its loops, and RowLoopsEmitter emits them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +46,8 @@ private:
 
 } // namespace
 
-/// How many elements of the narrowest kind of number fill a vector register.
+/// The number of elements of the kernel's narrowest number type that fill a
+/// vector register.
 unsigned KernelLowering::getLanes() {
   unsigned bits = 64;
   auto narrow = [&](Type type) {

@@ -1,4 +1,4 @@
-//===- NestDivision.cpp - how threads share a nest ------------------------===//
+//===- NestDivision.cpp - division of a nest among threads ----------------===//
 
 #include "NestDivision.h"
 #include "dtc/Lowering/RowLoops/Combine.h"
@@ -8,22 +8,24 @@
 using namespace mlir;
 using namespace dtc;
 
-/// What an element of a root costs, in multiplications of a matrix product.
+/// Cost of computing an element, in multiply-adds of a matmul.
 static constexpr int64_t elementWork = 8;
 static constexpr int64_t mostParts = 64;
-/// Parts that have memory of their own are fewer, and have so much in all.
+/// If parts have memory of their own, this limits their number and their total
+/// size.
 static constexpr int64_t mostPartsWithMemory = 16;
 static constexpr int64_t mostPartBytes = int64_t(4) << 20;
-/// A row loop of so many iterations is divided rather than one in it.
+/// The outermost row loop with at least this many iterations is divided; if
+/// there is none, the one with most iterations.
 static constexpr int64_t manyRows = 16;
-/// Sums over rows of so many elements are divided by rows, which memory
-/// delivers faster than some columns of each, if there are parts enough of so
-/// many; else by columns.
+/// A sum over rows with at least this many elements is divided by rows: reading
+/// whole rows is faster than reading some columns of each. If that gives too
+/// few parts, it is divided by columns.
 static constexpr int64_t manyColumns = 256;
 static constexpr int64_t manyRowsOfSum = 32;
 static constexpr int64_t fewestRowParts = 4;
 
-/// The row loop to divide; none if all have one iteration.
+/// Selects the row loop to divide; none if all have one iteration.
 static std::optional<unsigned> chooseRowLoop(ArrayRef<int64_t> rows) {
   std::optional<unsigned> best;
   for (unsigned loop = 0; loop < rows.size(); ++loop) {
@@ -49,7 +51,7 @@ NestDivision NestDivision::choose(const Nest &nest, int64_t lanes,
     scatters |= root->kind == StatementKind::Scatter;
     if (root->kind == StatementKind::Map)
       continue;
-    // A sum of columns, or an element that the column's data choose.
+    // The statement sums columns, or the column's data choose its element.
     sumsColumns |= getWrittenIndex(*root).coefficients.back() == 0;
     if (root->kind == StatementKind::Accumulation)
       partBytes += getWrittenType(*root).getNumElements() * int64_t(8);
@@ -69,7 +71,7 @@ NestDivision NestDivision::choose(const Nest &nest, int64_t lanes,
   bool isOneRow = !rowLoop && !scatters;
   bool canDivideColumns = isEven && nest.numPhases == 1 && vectors > 1 &&
                           (sumsColumns ? isOneRow : isWide);
-  int64_t rowParts = 0; // rather than parts of the columns
+  int64_t rowParts = 0; // if rows are divided instead of columns
   if (canDivideColumns && sumsWideRows && !scatters)
     rowParts = std::min({nest.rows[*rowLoop], mostPartsWithMemory,
                          rows / manyRowsOfSum,

@@ -1,4 +1,4 @@
-//===- OutlineLoops.cpp - functions of the loops that threads share -------===//
+//===- OutlineLoops.cpp - functions for the loops of threads --------------===//
 
 #include "NestDivision.h"
 #include "dtc/Plan/KernelOps.h"
@@ -18,8 +18,8 @@ namespace dtc {
 using namespace mlir;
 using namespace dtc;
 
-/// Buffers become arguments; other values that the loop uses are constants,
-/// which the function has, too.
+/// Moves a loop to a new function. Buffers become arguments. The function has
+/// copies of all other values that the loop uses, which are constants.
 static LogicalResult outline(scf::ParallelOp loop, func::FuncOp kernel,
                              unsigned number, SymbolTable &symbols) {
   Location loc = loop.getLoc();

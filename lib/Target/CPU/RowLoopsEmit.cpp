@@ -1,6 +1,6 @@
 //===- RowLoopsEmit.cpp - loops over rows ---------------------------------===//
 //
-// Rows of a nest, or of its parts, which threads share.
+// Emits the rows of a nest, or of its parts, which threads share.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ void RowLoopsEmitter::emitRow(OpBuilder b, ValueRange rowLoops) {
     }
 }
 
-/// The loops over rows, of a part or of the whole nest.
+/// Emits the loops over the rows of a part or of the whole nest.
 void RowLoopsEmitter::emitLoops(OpBuilder &b) {
   Value zero = getIndex(b, loc, 0);
   evaluator.enterNest(OpBuilder(zero.getDefiningOp()));
@@ -58,7 +58,7 @@ void RowLoopsEmitter::emitParts(OpBuilder &b) {
               });
   if (!byRows && columns % lanes) {
     isTail = true;
-    for (auto &[root, buffer] : ownSums) // adds to those of the first part
+    for (auto &[root, buffer] : ownSums) // adds to the sums of the first part
       accumulators[root] = view(b, buffer, Value());
     emitLoops(b);
   }
@@ -90,7 +90,7 @@ void dtc::emitRowLoops(OpBuilder &builder, Location loc,
                        const RowLoopsPlan &plan,
                        const KernelArguments &arguments, ScratchLayout &layout,
                        unsigned lanes, int64_t leastWork) {
-  // Nests run one after the other: they share what they need.
+  // Nests run one after another, so they share scratch.
   ScratchLayout most = layout;
   for (unsigned nest = 0; nest < plan.getNests().size(); ++nest) {
     ScratchLayout own = layout;

@@ -7,9 +7,9 @@
 
 namespace dtc {
 
-/// Emits the loops of a plan at the builder's position. Nests that are worth
-/// `leastWork` are loops `scf.parallel` over their parts. Memory that nests
-/// need is added to `layout`.
+/// Emits the loops of a plan at the builder's position. A nest that costs at
+/// least `leastWork` becomes an `scf.parallel` over its parts. The scratch that
+/// nests need is added to `layout`.
 void emitRowLoops(mlir::OpBuilder &builder, mlir::Location loc,
                   const RowLoopsPlan &plan, const KernelArguments &arguments,
                   ScratchLayout &layout, unsigned lanes, int64_t leastWork);

@@ -1,8 +1,8 @@
 //===- RowLoopsEmitter.h - the code of a nest -------------------*- C++ -*-===//
 //
-// Loops over rows, and in them the column loops of the phases, with several
-// independent accumulators for reductions. Around these is a loop over the
-// parts of a nest, if threads are to share it.
+// Emits loops over rows, and in them the column loops of each phase, with
+// several independent accumulators for reductions. If threads share the nest, a
+// loop over its parts is around these.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,10 +20,10 @@ namespace dtc {
 /// A reduction inside a column loop.
 struct ColumnReduction {
   Statement *statement;
-  mlir::Type type; ///< of accumulators
-  /// Independent accumulators, as many as the loop is unrolled.
+  mlir::Type type; ///< of the accumulators
+  /// Independent accumulators, one for each vector of an unrolled iteration.
   llvm::SmallVector<mlir::Value> vectors;
-  mlir::Value scalar; ///< of columns that do not fill a vector
+  mlir::Value scalar; ///< for columns that do not fill a vector
 };
 
 /// The column loops of one phase that have the same range.
@@ -89,15 +89,15 @@ private:
   int64_t leastWork;
   NestDivision division;
   Evaluator evaluator;
-  /// Where the sums of an accumulation are kept during the nest, and those that
-  /// lie in scratch.
+  /// The buffers that hold the sums of accumulations during the nest, and those
+  /// of them that are in scratch.
   llvm::DenseMap<Statement *, mlir::Value> accumulators;
   llvm::MapVector<Statement *, PartBuffer> ownSums;
   llvm::MapVector<Statement *, PartBuffer> temporaries;
-  /// Of the part that is emitted: iterations of the row loop or the columns
-  /// that are divided.
+  /// The range of the current part: iterations of the row loop, or divided
+  /// columns.
   mlir::Value begin, end;
-  /// Only what columns leave that do not fill a vector.
+  /// Emit only the columns that do not fill a vector.
   bool isTail = false;
 };
 

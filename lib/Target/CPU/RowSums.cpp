@@ -1,6 +1,7 @@
 //===- RowSums.cpp - accumulations over rows ------------------------------===//
 //
-// Sums belong to the whole nest, or to its parts, which are added in order.
+// A sum belongs to the whole nest, or to a part of it. Sums of parts are added
+// in order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,8 +13,8 @@
 using namespace mlir;
 using namespace dtc;
 
-/// A loop over elements of flat buffers, `lanes` at a time, from `begin` to
-/// `end`.
+/// A loop over elements of flat buffers from `begin` to `end`, `lanes` at a
+/// time.
 static void
 emitVectorLoop(OpBuilder &b, Location loc, Value begin, Value end,
                int64_t lanes,
@@ -23,8 +24,8 @@ emitVectorLoop(OpBuilder &b, Location loc, Value begin, Value end,
   body(inner, loop.getInductionVar(), lanes);
 }
 
-/// A loop over all elements of flat buffers, which threads may share unless it
-/// belongs to a part.
+/// A loop over all elements of flat buffers. Threads share it unless it belongs
+/// to a part.
 void RowLoopsEmitter::emitFlatLoop(
     OpBuilder &b, int64_t size, bool isOfPart,
     function_ref<void(OpBuilder &, Value, int64_t)> body) {
@@ -48,7 +49,7 @@ RowLoopsEmitter::PartBuffer RowLoopsEmitter::allocate(Type element,
   return {element, size, layout.add(element, size, count)};
 }
 
-/// The buffer of a part; without `part` there is one.
+/// The buffer of a part, or the only buffer if `part` is null.
 Value RowLoopsEmitter::view(OpBuilder &b, const PartBuffer &buffer,
                             Value part) const {
   Value offset = getIndex(b, loc, buffer.offset);
@@ -61,9 +62,9 @@ Value RowLoopsEmitter::view(OpBuilder &b, const PartBuffer &buffer,
   return arguments.viewScratch(b, loc, buffer.element, buffer.size, offset);
 }
 
-/// Sums over rows are as long as there are rows, and not in vector lanes:
-/// those of single precision are kept in double precision. Parts that sum what
-/// others do have sums of their own.
+/// Whether a sum is kept in scratch. Sums over rows have as many terms as there
+/// are rows, all in one lane, so sums of f32 are kept in f64. Parts that add to
+/// the same elements have sums of their own.
 bool RowLoopsEmitter::isSummedInScratch(Statement *root) const {
   if (root->kind == StatementKind::RowReduction) // of the only row
     return division.kind == NestDivision::Columns && division.hasOwnMemory;
@@ -83,7 +84,7 @@ void RowLoopsEmitter::allocateAccumulators() {
   }
 }
 
-/// Sets accumulators to their start: those of a part, or of the whole nest.
+/// Initializes the accumulators of a part, or of the whole nest.
 void RowLoopsEmitter::prepareAccumulators(OpBuilder &b, Value part) {
   for (Statement *root : nest.roots) {
     bool isScatter = root->kind == StatementKind::Scatter;
@@ -110,7 +111,7 @@ void RowLoopsEmitter::prepareAccumulators(OpBuilder &b, Value part) {
   }
 }
 
-/// Combines the sums of parts in their order, and rounds them.
+/// Combines the sums of the parts in order, and rounds them.
 void RowLoopsEmitter::finishAccumulators(OpBuilder &b) {
   for (Statement *root : nest.roots) {
     auto own = ownSums.find(root);
@@ -145,7 +146,7 @@ void RowLoopsEmitter::finishAccumulators(OpBuilder &b) {
   }
 }
 
-/// Combines a value with where it is accumulated, at the current columns.
+/// Combines a value with its accumulator, at the current columns.
 void RowLoopsEmitter::addToMemory(OpBuilder &b, Statement &statement,
                                   Value value) {
   Value memref = accumulators.lookup(&statement);
@@ -157,7 +158,7 @@ void RowLoopsEmitter::addToMemory(OpBuilder &b, Statement &statement,
                   index);
 }
 
-/// Adds the updates of a row to the row of the table that data choose.
+/// Adds the updates of a row to the row of the table that the indices select.
 void RowLoopsEmitter::scatter(Statement &statement) {
   const TensorRead &updates = statement.inputs[0],
                    &indices = statement.inputs[1];

@@ -1,7 +1,7 @@
-//===- AddEpilogueKernels.cpp - what follows a product, as a kernel -------===//
+//===- AddEpilogueKernels.cpp - epilogues of matmuls as kernels -----------===//
 //
-// A library may have no algorithm for a product with its epilogue, which is
-// known when the program runs.
+// A library may have no algorithm for a matmul with its epilogue. Only the
+// running program can find out, so each epilogue has a kernel, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,14 +25,14 @@ using namespace dtc;
 
 namespace {
 
-/// Writes formulas over elements, in f32.
+/// Builds elementwise formulas in f32.
 class Formulas {
 public:
   Formulas(OpBuilder &b, Location loc, ArrayRef<int64_t> shape)
       : b(b), loc(loc), shape(shape),
         type(RankedTensorType::get(shape, b.getF32Type())) {}
 
-  /// A matrix, or a row for each of its rows.
+  /// Widens a matrix, or a vector that is broadcast to all rows.
   Value widen(Value x) {
     auto own = cast<RankedTensorType>(x.getType());
     Value wide =
@@ -64,7 +64,7 @@ private:
   static constexpr double cubic = 0.044715;
   const double factor = std::sqrt(2 / M_PI);
 
-  /// t of u = sqrt(2 / pi) (x + 0.044715 x^3)
+  /// t = tanh(u) with u = sqrt(2 / pi) (x + 0.044715 x^3).
   Value tanhOfArgument(Value x) {
     Value inner = mul(x, add(scale(mul(x, x), cubic), 1));
     return TanhOp::create(b, loc, scale(inner, factor));
@@ -85,7 +85,8 @@ private:
 
 } // namespace
 
-/// Takes the product, other and bias, and returns what the op does.
+/// Creates a kernel that takes the plain product, other and bias, and returns
+/// the results of the op.
 static func::FuncOp createKernel(OpBuilder b, MatMulEpilogueOp op,
                                  StringRef name) {
   Location loc = op.getLoc();
@@ -132,7 +133,8 @@ static func::FuncOp createKernel(OpBuilder b, MatMulEpilogueOp op,
   return kernel;
 }
 
-/// "kernel_after_gelu_sum_32x64xbf16": what it depends on.
+/// The kernel's name, by its epilogue and type:
+/// "kernel_after_gelu_sum_32x64xbf16".
 static std::string nameKernel(MatMulEpilogueOp op) {
   std::string text;
   llvm::raw_string_ostream name(text);

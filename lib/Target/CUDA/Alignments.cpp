@@ -1,7 +1,8 @@
-//===- Alignments.cpp - how the buffers of kernels are aligned ------------===//
+//===- Alignments.cpp - alignment of the buffers of kernels ---------------===//
 //
-// A buffer begins where the memory plan put it, a view somewhere inside of it:
-// micro-batches, slices and parts of buckets may begin at any element.
+// A buffer begins at its offset of the memory plan. A view may begin anywhere
+// inside a buffer: micro-batches, slices and parts of buckets start at any
+// element.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,10 +25,10 @@ public:
   void annotate() const;
 
 private:
-  /// Of arguments and results: the largest that holds for all calls.
+  /// Alignments of arguments and results: the largest that hold for all calls.
   using Places = SmallVector<int64_t>;
 
-  /// Takes in the operands and results of a call.
+  /// Takes the operands and results of a call into account.
   void meet(Operation *callee, ValueRange passed, ValueRange returned,
             const AliasClasses &classes, ArrayRef<int64_t> arguments);
 
@@ -54,7 +55,7 @@ void Alignments::meet(Operation *callee, ValueRange passed, ValueRange returned,
   include(returned, results);
 }
 
-/// Callers come first.
+/// Adds a function. Its callers must have been added before.
 void Alignments::addFunction(func::FuncOp function) {
   AliasClasses classes(function.front());
   Places arguments = functions.lookup(function).first;
@@ -66,7 +67,7 @@ void Alignments::addFunction(func::FuncOp function) {
     } else if (auto launch = dyn_cast<LaunchOp>(op)) {
       callee = launch.getFunction();
     } else if (auto product = dyn_cast<MatMulEpilogueOp>(op)) {
-      // Its kernel reads the plain product where the result goes.
+      // The epilogue's kernel reads the plain product from the result's buffer.
       if (auto kernel =
               product->getAttrOfType<SymbolRefAttr>(epilogueKernelAttrName))
         callee = SymbolTable::lookupNearestSymbolFrom(

@@ -1,7 +1,7 @@
-//===- CompileDeviceKernels.cpp - kernels become launches and device code -===//
+//===- CompileDeviceKernels.cpp - compilation of kernels for GPUs ---------===//
 //
-// The passes in order, with what holds after each and why it is here, and the
-// pass that confines them to the modules of kernels.
+// Lists the passes in order. The comment on each says what holds after it and
+// why it runs at that place. One pass restricts them to the modules of kernels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,20 +49,21 @@ void dtc::buildDeviceFunctionsPipeline(OpPassManager &manager) {
   manager.addPass(createLowerToLinalg());
   // A loss and its gradient compute the same softmax once.
   manager.addPass(createCSEPass());
-  // Kernels are launches of device functions on buffers; nothing is a tensor.
+  // Kernels are launches of device functions on buffers. No tensors are left.
   manager.addPass(createLowerKernelsToGpu());
-  // Index arithmetic and constants of neighbouring chunks are shared.
+  // Index arithmetic and constants of adjacent chunks are shared.
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
-  // What many tensors have in common, such as an update, is one launch. After
-  // the cleanup, which makes equal code equal.
+  // Work that is the same for many tensors, such as the update, is one launch.
+  // Runs after the cleanup, which makes equal code equal.
   manager.addPass(createMergeLaunches());
-  // Launches are calls of the runtime. While memory accesses of device
-  // functions are plain: what a kernel only reads is noted.
+  // Launches are calls of the runtime. Runs while memory accesses of device
+  // functions are simple, so that the pass can find arguments that a kernel
+  // only reads.
   manager.addPass(createLowerLaunches());
 }
 
-/// Polynomials and integer arithmetic: device code calls no library.
+/// Expands math functions to arithmetic: device code calls no library.
 static std::unique_ptr<Pass> createDeviceMath(bool hasBf16) {
   ExpandMathOptions options;
   options.hasBf16 = hasBf16;
@@ -79,7 +80,7 @@ void dtc::buildEmulatedKernelsPipeline(OpPassManager &manager) {
 }
 
 /// Whether 32 bits can number all elements of buffers and all items of work,
-/// with room for the step of a loop over these.
+/// plus the step of a loop over these.
 static bool hasSmallIndices(gpu::GPUModuleOp device) {
   bool isSmall = true;
   device.walk([&](arith::ConstantOp constant) {
@@ -97,8 +98,8 @@ static bool hasSmallIndices(gpu::GPUModuleOp device) {
 
 namespace {
 
-/// The hardware's 2^x, whose relative error is below 2^-22. Subnormal results
-/// are zero.
+/// The hardware's 2^x, with a relative error below 2^-22. Subnormal results
+/// become zero.
 struct LowerExp2 : OpRewritePattern<math::Exp2Op> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -130,8 +131,8 @@ struct LowerExp2 : OpRewritePattern<math::Exp2Op> {
 
 } // namespace
 
-/// Vectors are those of LLVM: what takes them apart, such as 2^x, is made of
-/// single elements.
+/// Lowers vectors to LLVM vectors. Ops that exist for scalars only, such as
+/// 2^x, are applied to each element.
 static LogicalResult lowerVectors(gpu::GPUModuleOp device) {
   RewritePatternSet patterns(device.getContext());
   patterns.add<LowerExp2>(device.getContext());
@@ -140,8 +141,8 @@ static LogicalResult lowerVectors(gpu::GPUModuleOp device) {
   return applyPatternsGreedily(device, std::move(patterns));
 }
 
-/// What upstream's pass does, but for its calls of NVIDIA's library: what the
-/// hardware has no instruction for has become arithmetic before.
+/// Lowers to NVVM like the upstream pass, but without calls of NVIDIA's math
+/// library: ops without an instruction were expanded to arithmetic before.
 static LogicalResult lowerToNvvm(gpu::GPUModuleOp device) {
   MLIRContext *context = device.getContext();
   LowerToLLVMOptions options(context);

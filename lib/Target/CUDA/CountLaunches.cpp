@@ -1,7 +1,7 @@
-//===- CountLaunches.cpp - device functions that kernels launch -----------===//
+//===- CountLaunches.cpp - numbers of launches of kernels -----------------===//
 //
-// Lowers a copy of the kernels as far as their launches, which is what
-// CompileDeviceKernels does first.
+// Lowers a copy of the kernels to launches, with the first passes of
+// CompileDeviceKernels.
 //
 //===----------------------------------------------------------------------===//
 

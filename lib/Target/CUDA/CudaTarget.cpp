@@ -1,7 +1,7 @@
-//===- CudaTarget.cpp - what lowering asks about GPUs ---------------------===//
+//===- CudaTarget.cpp - lowering for NVIDIA GPUs --------------------------===//
 //
-// Kernels are functions of the host that launch, and the arena is memory of the
-// device: what a plan does is calls of the runtime.
+// Kernels are host functions that launch device functions, and the arena is
+// memory of the device. So every action of a plan is a call of the runtime.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace dtc;
 
-// PTX 8.0 knows Hopper, 8.6 Blackwell.
+// PTX 8.0 supports Hopper, and 8.6 Blackwell.
 ArrayRef<CudaArchitecture> CudaArchitecture::getAll() {
   static const CudaArchitecture all[] = {
       {"sm_80", "+ptx80", false}, {"sm_86", "+ptx80", false},
@@ -30,8 +30,8 @@ const CudaArchitecture *CudaArchitecture::find(StringRef name) {
 }
 
 void CudaTarget::addKernelPasses(OpPassManager &manager) const {
-  // The library of the GPU at hand may lack epilogues. Before kernels are
-  // compiled.
+  // The library may lack epilogues on the GPU at run time. Runs before kernels
+  // are compiled.
   manager.addPass(createAddEpilogueKernels());
   CompileDeviceKernelsOptions options;
   options.isEmulated = isEmulated();
@@ -53,7 +53,7 @@ bool CudaTarget::computes(LibraryFunction function) const {
   llvm_unreachable("all functions are listed");
 }
 
-// What cuDNN's engines have on all architectures.
+// Limits of cuDNN's attention that hold on all architectures.
 AttentionLimits CudaTarget::getAttentionLimits() const {
   AttentionLimits limits;
   limits.boundsMasks = true;
@@ -64,8 +64,8 @@ AttentionLimits CudaTarget::getAttentionLimits() const {
   return limits;
 }
 
-// 128 bytes of 16-bit numbers: a matrix whose rows begin anywhere is read
-// element by element, by kernels without the tensor memory accelerator.
+// 128 bytes of 16-bit numbers. If rows are not aligned, the library uses
+// kernels without the tensor memory accelerator, which read element by element.
 int64_t CudaTarget::getColumnMultiple() const { return 64; }
 
 static Value createInteger(Target::Place at, int64_t value, unsigned bits) {
@@ -112,7 +112,7 @@ void CudaTarget::createFill(Place at, Value to, uint8_t byte,
               createInteger(at, bytes, 64)});
 }
 
-/// The program's data lie with the host; the runtime has copies on the device.
+/// Constants are in host memory; the runtime copies them to the device.
 Value CudaTarget::createConstant(Place at, ModuleOp module, StringRef name,
                                  DenseElementsAttr data) const {
   int64_t number = -1, count = 0;

@@ -43,7 +43,7 @@ Value DeviceBuilder::addShared(Type element, int64_t size) const {
   return gpu::GPUFuncOp(function).addWorkgroupAttribution(type, loc);
 }
 
-/// Exchanges 32 bits, as the hardware does.
+/// Exchanges 32 bits between lanes, as the hardware does.
 static Value shuffleWord(OpBuilder &b, Location loc, Value x, int64_t mask) {
   return gpu::ShuffleOp::create(b, loc, x, static_cast<int32_t>(mask),
                                 static_cast<int32_t>(warpSize),

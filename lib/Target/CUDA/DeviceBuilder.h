@@ -1,6 +1,6 @@
 //===- DeviceBuilder.h - code of a thread -----------------------*- C++ -*-===//
 //
-// Index arithmetic, and what threads of a block do together.
+// Index arithmetic, and cooperation of the threads of a block.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,7 @@ struct DeviceBuilder {
     return y == 1 ? index(b, 0)
                   : b.createOrFold<mlir::arith::RemUIOp>(loc, x, index(b, y));
   }
-  /// x < y, of numbers that are not negative.
+  /// x < y, for non-negative numbers.
   mlir::Value isLess(mlir::OpBuilder &b, mlir::Value x, int64_t y) const {
     return mlir::arith::CmpIOp::create(b, loc, mlir::arith::CmpIPredicate::ult,
                                        x, index(b, y));
@@ -47,13 +47,13 @@ struct DeviceBuilder {
     return mlir::arith::CmpIOp::create(b, loc, mlir::arith::CmpIPredicate::eq,
                                        x, index(b, 0));
   }
-  /// Both conditions; null is always true.
+  /// Whether both conditions hold. A null condition always holds.
   mlir::Value both(mlir::OpBuilder &b, mlir::Value x, mlir::Value y) const {
     if (!x || !y)
       return x ? x : y;
     return mlir::arith::AndIOp::create(b, loc, x, y);
   }
-  /// x where the condition holds, else 0.
+  /// x if the condition holds, else 0.
   mlir::Value orZero(mlir::OpBuilder &b, mlir::Value condition,
                      mlir::Value x) const {
     if (!condition)
@@ -68,17 +68,17 @@ struct DeviceBuilder {
                       mlir::Value x, mlir::Value y) const {
     return mlir::arith::CmpIOp::create(b, loc, predicate, x, y);
   }
-  /// Whole numbers in a buffer, as indices.
+  /// Loads an integer from a buffer, as an index.
   mlir::Value loadIndex(mlir::OpBuilder &b, mlir::Value memref,
                         mlir::Value at) const;
   void storeIndex(mlir::OpBuilder &b, mlir::Value x, mlir::Value memref,
                   mlir::Value at) const;
-  /// Runs the body with the number of the thread in the grid if there are more
-  /// items.
+  /// Runs the body with the thread's number in the grid, if that is less than
+  /// the number of items.
   void
   forItem(mlir::OpBuilder &b, int64_t threads, int64_t items,
           llvm::function_ref<void(mlir::OpBuilder &, mlir::Value)> body) const;
-  /// Runs the body where the condition holds.
+  /// Runs the body if the condition holds.
   void onlyIf(mlir::OpBuilder &b, mlir::Value condition,
               llvm::function_ref<void(mlir::OpBuilder &)> body) const;
 
@@ -91,13 +91,13 @@ struct DeviceBuilder {
   void barrier(mlir::OpBuilder &b) const {
     mlir::gpu::BarrierOp::create(b, loc);
   }
-  /// Memory of the block.
+  /// Reserves shared memory of the block.
   mlir::Value addShared(mlir::Type element, int64_t size) const;
   /// The value of the lane whose number differs in the bits of `mask`.
   mlir::Value shuffle(mlir::OpBuilder &b, mlir::Value x, int64_t mask) const;
-  /// What the team's threads have, combined; the same bits for each of them.
-  /// Teams are powers of two up to a warp, or the block. Met by all threads of
-  /// the block; values of several calls are exchanged at once.
+  /// Combines the values of a team's threads. All threads get the same bits. A
+  /// team is a power of two up to a warp, or the whole block. All threads of
+  /// the block must call it. Several values are exchanged at once.
   void combineTeam(mlir::OpBuilder &b, int64_t team,
                    llvm::ArrayRef<mlir::Operation *> combiners,
                    llvm::MutableArrayRef<mlir::Value> values) const;

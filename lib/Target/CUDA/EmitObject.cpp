@@ -17,7 +17,7 @@ using namespace dtc;
 
 namespace {
 
-/// Writes constants of the host's module.
+/// Adds constants to the host's module.
 class DeviceProgram {
 public:
   DeviceProgram(ModuleOp module)
@@ -28,7 +28,7 @@ public:
   struct Function {
     std::string name;
     size_t arguments = 0;
-    // If it is emulated.
+    // For emulation only.
     int64_t sharedBytes = 0;
     bool meets = false;
     std::string emulated{};
@@ -43,11 +43,11 @@ public:
               StringRef cubin);
 
 private:
-  /// A global whose value the callback builds.
+  /// Adds a global whose value the callback builds.
   LLVM::GlobalOp addGlobal(StringRef name, Type type, bool isExported,
                            function_ref<Value()> build);
   Value text(StringRef name, StringRef bytes, bool isTerminated);
-  /// The address of dtc_device_places.
+  /// The address of an array of dtc_device_places.
   Value placesOf(StringRef name, ArrayRef<int64_t> bytes);
   Value structOf(ArrayRef<Value> fields);
   Value integer(int64_t value, unsigned bits) {
@@ -94,7 +94,7 @@ LLVM::GlobalOp DeviceProgram::addGlobal(StringRef name, Type type,
   return global;
 }
 
-/// The address of bytes of the program.
+/// The address of constant bytes in the program.
 Value DeviceProgram::text(StringRef name, StringRef bytes, bool isTerminated) {
   std::string value = bytes.str();
   if (isTerminated)
@@ -134,7 +134,7 @@ Value DeviceProgram::structOf(ArrayRef<Value> fields) {
   return value;
 }
 
-/// A struct of the types of dtc_device_function or dtc_device_constant.
+/// A struct with the types of dtc_device_function or dtc_device_constant.
 static Type getRowType(ArrayRef<Type> fields) {
   return LLVM::LLVMStructType::getLiteral(fields[0].getContext(), fields);
 }
@@ -197,7 +197,7 @@ void DeviceProgram::finish(StringRef architecture, int64_t workspace,
   });
 }
 
-/// Writes PTX where people look for it.
+/// Writes PTX to the folder of --dump-dir.
 static LogicalResult dump(Location loc, StringRef ptx, StringRef folder) {
   llvm::SmallString<128> path(folder);
   llvm::sys::path::append(path, "07-device.ptx");

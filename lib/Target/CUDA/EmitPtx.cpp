@@ -1,6 +1,7 @@
 //===- EmitPtx.cpp - PTX and machine code of device functions -------------===//
 //
-// PTX is LLVM's work and needs no toolkit; machine code is ptxas'.
+// LLVM generates PTX without a CUDA toolkit. NVIDIA's ptxas generates machine
+// code.
 //
 //===----------------------------------------------------------------------===//
 
@@ -68,7 +69,7 @@ FailureOr<std::string> dtc::emitPtx(Operation *device,
                                    llvm::CodeGenFileType::AssemblyFile))
     return device->emitError("no PTX for ") << architecture.name;
   passes.run(*module);
-  // A library would be missing where the program is loaded.
+  // An undefined symbol would fail only when the program is loaded.
   StringRef ptx = text;
   if (size_t at = ptx.find("\n.extern"); at != StringRef::npos)
     return device->emitError("device code refers to what it does not have: ")

@@ -7,8 +7,9 @@
 
 namespace dtc {
 
-/// Machine code of PTX for an architecture, by the assembler at the path
-/// `ptxas`; `report` gets what it says of registers and memory.
+/// Assembles PTX to machine code for an architecture with the assembler at the
+/// path `ptxas`. `report` gets its output on registers and memory. Fails with a
+/// diagnostic.
 mlir::FailureOr<std::string>
 assemblePtx(mlir::Location loc, llvm::StringRef ptx, llvm::StringRef ptxas,
             const CudaArchitecture &architecture, std::string *report);

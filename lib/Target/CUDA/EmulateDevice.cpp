@@ -1,8 +1,8 @@
-//===- EmulateDevice.cpp - device functions become code of the host -------===//
+//===- EmulateDevice.cpp - emulation of device functions ------------------===//
 //
-// A thread's code, with what it asks of the device as calls through
-// `dtc_emulated_thread` (include/dtc/Runtime/DeviceABI.h), where it also counts
-// the iterations of its loops.
+// Emits the code of one thread. Operations of the device are calls through
+// `dtc_emulated_thread` (include/dtc/Runtime/DeviceABI.h), which also counts
+// the iterations of loops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -74,7 +74,7 @@ Value Emulation::load(Type type, Field field) {
   return LLVM::LoadOp::create(b, loc, type, addressOf(field));
 }
 
-/// The buffer at an address, as memrefs will be lowered.
+/// Builds a memref for the buffer at an address.
 Value Emulation::makeMemref(MemRefType type, Value address) {
   Type i64 = b.getI64Type();
   auto array = LLVM::LLVMArrayType::get(i64, 1);
@@ -97,7 +97,7 @@ Value Emulation::makeMemref(MemRefType type, Value address) {
       .getResult(0);
 }
 
-/// Buffers come from an array of addresses and from the block's memory.
+/// Replaces arguments by buffers of the address array and of shared memory.
 void Emulation::passArguments() {
   Value addresses = lowered.getArgument(1);
   SmallVector<int64_t> places;
@@ -213,7 +213,7 @@ struct EmulateDevice : dtc::impl::EmulateDeviceBase<EmulateDevice> {
       for (Operation &op :
            llvm::make_early_inc_range(device.getBody()->without_terminator())) {
         auto function = dyn_cast<gpu::GPUFuncOp>(op);
-        if (!function) // constants
+        if (!function) // skip constants
           op.moveBefore(device);
         else if (failed(Emulation(function, b).run()))
           return signalPassFailure();

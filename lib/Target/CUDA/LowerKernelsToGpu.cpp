@@ -1,7 +1,7 @@
-//===- LowerKernelsToGpu.cpp - kernels become launches --------------------===//
+//===- LowerKernelsToGpu.cpp - lowering of kernels to launches ------------===//
 //
-// A kernel's device functions, one for each nest, and the list of their
-// launches.
+// Creates the device functions of a kernel, one for each nest, and the list of
+// their launches.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,12 +55,12 @@ private:
   std::optional<RowLoopsPlan> plan;
   std::vector<NestSchedule> schedules;
   ScratchLayout layout;
-  /// Offsets in scratch of results that the kernel keeps to itself, and of the
-  /// parts of sums.
+  /// Scratch offsets of results that only the kernel sees, and of parts of
+  /// sums.
   llvm::MapVector<Statement *, int64_t> stored;
   DenseMap<Statement *, int64_t> parts;
   DenseMap<unsigned, ScatterLaunches> scatters; ///< by their nests
-  std::optional<KernelArguments> own;           ///< the launcher's
+  std::optional<KernelArguments> own;           ///< of the launcher
   unsigned numFunctions = 0;
 };
 
@@ -70,7 +70,7 @@ static bool isAccumulation(Statement *s) {
   return s->kind == StatementKind::Accumulation;
 }
 
-/// Parts are kept in the type of the sum.
+/// Parts are stored in the type of the sum.
 static Type getPartType(Statement &s) {
   return getMemoryType(getWrittenType(s));
 }
@@ -94,7 +94,7 @@ void KernelLowering::planScratch() {
       scatters[nest] = planScatter(*plan, nest, layout);
 }
 
-/// Notes what the memory plan promises of addresses.
+/// Marks the alignments that the memory plan guarantees.
 void KernelLowering::align(KernelArguments &arguments) {
   auto note = [&](Value memref, IntegerAttr bytes) {
     if (bytes)
@@ -108,7 +108,7 @@ void KernelLowering::align(KernelArguments &arguments) {
     note(memref, kernel.getResultAttrOfType<IntegerAttr>(i, attr::alignment));
 }
 
-/// A tensor that only this kernel sees, in scratch.
+/// The buffer in scratch of a tensor that only this kernel uses.
 Value KernelLowering::getStored(OpBuilder &b, KernelArguments &arguments,
                                 Statement &statement) const {
   RankedTensorType type = getWrittenType(statement);
@@ -132,7 +132,8 @@ void KernelLowering::addFunction(int64_t blocks, int64_t threads, Emit emit) {
   KernelArguments arguments(kernel, entry);
   arguments.scratch.setType(
       MemRefType::get(std::max<int64_t>(layout.getBytes(), 1), b.getI8Type()));
-  // Attributions of shared memory follow the arguments of the signature.
+  // Shared memory follows the arguments in the entry block, but is not part of
+  // the signature.
   function.setFunctionType(b.getFunctionType(entry.getArgumentTypes(), {}));
   b.setInsertionPointToStart(&entry);
   b.setInsertionPoint(gpu::ReturnOp::create(b, loc));
@@ -144,7 +145,7 @@ void KernelLowering::addFunction(int64_t blocks, int64_t threads, Emit emit) {
         getStored(b, arguments, *statement);
   emit(b, function, arguments);
 
-  // The launch passes what the function needs.
+  // The launch passes the arguments that the function uses.
   auto isUnused = [](Operation *op) {
     return isa<memref::ViewOp, memref::GetGlobalOp, arith::ConstantOp>(op) &&
            op->use_empty();
@@ -205,7 +206,7 @@ void KernelLowering::lowerNest(unsigned index) {
 void KernelLowering::lowerScatter(unsigned index) {
   const ScatterLaunches &scatter = scatters[index];
   if (scatter.needsZeros) {
-    // Rows of the table that no update goes to are zero.
+    // Rows of the table that get no update are zero.
     Statement &s = *plan->getNests()[index].roots[0];
     OpBuilder b(launcher.front().getTerminator());
     Value table = own->buffers.tensors.lookup(s.result);
@@ -219,7 +220,7 @@ void KernelLowering::lowerScatter(unsigned index) {
     addFunction(launch.blocks, launch.threads, launch.emit);
 }
 
-/// A launch for each sum over rows that is in parts.
+/// Adds a launch for each sum over rows that is computed in parts.
 void KernelLowering::addParts(unsigned index) {
   const NestSchedule &schedule = schedules[index];
   for (Statement *s : plan->getNests()[index].roots) {

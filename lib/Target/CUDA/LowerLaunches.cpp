@@ -1,7 +1,7 @@
-//===- LowerLaunches.cpp - launches become calls of the runtime -----------===//
+//===- LowerLaunches.cpp - lowering of launches to runtime calls ----------===//
 //
-// A kernel is what the host does to run it: an `llvm.func` of the kernel's
-// buffers and of the context that calls the runtime for each launch.
+// A lowered kernel is an `llvm.func` on the host. It takes the kernel's buffers
+// and the context, and calls the runtime for each launch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,7 +54,7 @@ private:
   Type pointer;
   LLVM::LLVMFuncOp lowered;
   Value context;
-  Value arguments; ///< room for the addresses of a launch
+  Value arguments; ///< array for the addresses of a launch
 };
 
 } // namespace
@@ -74,7 +74,7 @@ void LauncherLowering::call(StringRef name, ArrayRef<Value> operands) {
   LLVM::CallOp::create(b, loc, callee, operands);
 }
 
-/// A buffer is an argument, or a part of the scratch buffer.
+/// The address of a buffer: an argument, or a part of scratch.
 Value LauncherLowering::addressOf(Value memref) {
   if (auto argument = dyn_cast<BlockArgument>(memref))
     return lowered.getArgument(argument.getArgNumber());
@@ -166,7 +166,7 @@ bool dtc::isWritten(Value memref) {
     Operation *user = use.getOwner();
     if (isa<memref::ViewOp, memref::CastOp>(user))
       return isWritten(user->getResult(0));
-    // What a block has chosen (MergeLaunches).
+    // A buffer that a block has selected (MergeLaunches).
     if (isa<scf::YieldOp>(user))
       return isWritten(user->getParentOp()->getResult(use.getOperandNumber()));
     return !isa<memref::LoadOp, vector::LoadOp>(user);

@@ -1,8 +1,8 @@
-//===- MergeLaunches.cpp - launches of like functions become one ----------===//
+//===- MergeLaunches.cpp - joint launches of similar functions ------------===//
 //
-// The update of each parameter is one device function after another, equal up
-// to buffers and sizes. One launch does the work of all: its blocks are the
-// blocks of the launches, and each begins by choosing what is its own.
+// The updates of several parameters are device functions that differ only in
+// buffers and sizes. A joint launch runs the blocks of all of them, and each
+// block first selects its buffers and sizes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +46,7 @@ static int64_t getBytes(Type memref) {
 
 namespace {
 
-/// Bytes of a launcher's argument that a launch reads or writes.
+/// The bytes of a launcher's argument that a launch reads or writes.
 struct Access {
   Value buffer;
   int64_t begin, end;
@@ -67,7 +67,7 @@ static SmallVector<Access> getAccesses(Operation *op,
   auto launch = dyn_cast<gpu::LaunchFuncOp>(op);
   if (!launch) {
     accesses.push_back({cast<gpu::MemsetOp>(op).getDst(), 0, all, true});
-    // A view of scratch is all of scratch: fills are few.
+    // A view of scratch counts as all of scratch.
     if (auto view = accesses[0].buffer.getDefiningOp<memref::ViewOp>())
       accesses[0].buffer = view.getSource();
     return accesses;
@@ -88,10 +88,10 @@ static SmallVector<Access> getAccesses(Operation *op,
 }
 
 //===----------------------------------------------------------------------===//
-// Like functions
+// Similar functions
 //===----------------------------------------------------------------------===//
 
-/// What may differ between like functions: sizes and buffers.
+/// Whether a value may differ between similar functions: sizes and buffers may.
 static bool mayDiffer(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto function =
@@ -114,10 +114,10 @@ static bool isAlike(Type a, Type b) {
 
 namespace {
 
-/// The operands of two functions that may differ, in the order of a walk.
+/// The operands that may differ between two functions, in the order of a walk.
 class FunctionMatch {
 public:
-  /// Returns whether the functions are alike.
+  /// Returns whether the functions are similar.
   bool run(gpu::GPUFuncOp a, gpu::GPUFuncOp b) {
     return a.getKnownBlockSizeAttr() == b.getKnownBlockSizeAttr() &&
            a.getWorkgroupAttributions().size() ==
@@ -199,29 +199,29 @@ struct Member {
   gpu::GPUFuncOp function;
 
   int64_t getBlocks() { return getConstant(launch.getGridSizeX()); }
-  /// The launcher's buffer behind an argument.
+  /// The launcher's buffer that is passed to an argument.
   Value getBuffer(Value argument) {
     return launch.getKernelOperand(
         cast<BlockArgument>(argument).getArgNumber());
   }
 };
 
-/// Launches of like functions that nothing orders.
+/// Launches of similar functions, without an order between them.
 class Group {
 public:
   explicit Group(Member first) : members{first} {
     buffers.insert_range(first.launch.getKernelOperands());
   }
 
-  /// Takes in a launch if its function is like the others.
+  /// Adds a launch if its function is similar to the others.
   bool add(Member member);
-  /// Makes one launch of them, which stands where the first stood.
+  /// Replaces the launches by one, at the position of the first.
   void merge(SymbolTable &functions);
 
 private:
-  /// A value of the first function that becomes one of several.
+  /// A value of the first function that each member has a version of.
   struct Variable {
-    SmallVector<Value> values; ///< of each member's function
+    SmallVector<Value> values; ///< one for each member
     SmallVector<OpOperand *> slots;
     Value chosen;
   };
@@ -232,15 +232,16 @@ private:
                             unsigned end);
 
   SmallVector<Member> members;
-  llvm::SetVector<Value> buffers; ///< of the launcher
-  /// Slots of the first function, with the operand of each member.
+  llvm::SetVector<Value> buffers; ///< arguments of the launcher
+  /// Operands of the first function that differ, with the operand of each
+  /// member.
   llvm::MapVector<OpOperand *, SmallVector<Value>> slots;
 
-  // While merging.
+  // State during the merge.
   Location getLoc() { return members[0].launch.getLoc(); }
-  unsigned numOld = 0; ///< arguments of the first function, before the new ones
+  unsigned numOld = 0; ///< arguments of the first function before the merge
   SmallVector<Variable> variables;
-  SmallVector<Type> types; ///< of what a block chooses: its number, variables
+  SmallVector<Type> types; ///< of the selection: block number and variables
   SmallVector<int64_t> starts;
 };
 
@@ -266,7 +267,7 @@ bool Group::add(Member member) {
   return true;
 }
 
-/// Whether all members have the same size or buffer.
+/// Whether the size or buffer is the same for all members.
 bool Group::isUniform(const Variable &variable) {
   Value first = variable.values[0];
   for (auto [member, value] : llvm::zip(members, variable.values)) {
@@ -281,7 +282,7 @@ bool Group::isUniform(const Variable &variable) {
   return true;
 }
 
-/// What a member's function calls `value`, in the merged function.
+/// The value in the merged function that corresponds to `value` of a member.
 Value Group::materialize(OpBuilder &b, unsigned member, Value value,
                          Type type) {
   auto argumentOf = [&](Value argument) -> Value {
@@ -307,8 +308,8 @@ Value Group::materialize(OpBuilder &b, unsigned member, Value value,
   return result;
 }
 
-/// The block's number in its member's grid, and the variables, for a block of
-/// one of the members [begin, end).
+/// Selects, for a block of one of the members [begin, end), its number in the
+/// member's grid and the variables.
 SmallVector<Value> Group::choose(OpBuilder &b, Value block, unsigned begin,
                                  unsigned end) {
   Location loc = getLoc();
@@ -414,8 +415,8 @@ void Group::merge(SymbolTable &functions) {
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// Puts launches in the order of their levels: those of one level have nothing
-/// to do with each other.
+/// Sorts launches by level. Launches of one level are independent of each
+/// other.
 static void mergeLaunches(func::FuncOp launcher, SymbolTable &functions) {
   Block &body = launcher.front();
   std::map<int64_t, SmallVector<Operation *>> levels;

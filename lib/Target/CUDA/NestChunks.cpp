@@ -1,7 +1,7 @@
 //===- NestChunks.cpp - the column loops of a nest ------------------------===//
 //
-// A phase of a row: its chunks of columns, and reductions of the row, which the
-// threads of a team combine.
+// Emits a phase of a row: chunks of columns, and reductions of the row, which
+// the threads of a team combine.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +12,7 @@
 using namespace mlir;
 using namespace dtc;
 
-/// Returns the chunk's first column.
+/// Enters a chunk. Returns its first column.
 Value NestEmitter::enterChunk(OpBuilder &b, const ColumnWork &work,
                               const Chunk &chunk) {
   Value number = code.orZero(b, chunk.isValid, chunk.number);
@@ -31,9 +31,9 @@ Value NestEmitter::combineValid(OpBuilder &b, Statement &statement, Value sum,
   return combine(b, loc, statement.combiner, sum, x);
 }
 
-/// Computes what the work is at a chunk: adds to reductions of the row and to
-/// sums over rows, and stores. Stores come last: a result may overwrite an
-/// operand. `part` counts the thread's chunks.
+/// Computes the statements of the work at a chunk: adds to reductions of the
+/// row and to sums over rows, and stores. Stores come last, because a result
+/// may overwrite an operand. `part` counts the thread's chunks.
 void NestEmitter::emitChunk(OpBuilder &b, const ColumnWork &work,
                             const Chunk &chunk, Value rowIsValid,
                             MutableArrayRef<Value> reductions, unsigned part) {
@@ -71,7 +71,7 @@ void NestEmitter::emitChunk(OpBuilder &b, const ColumnWork &work,
   });
 }
 
-/// Calls back with each chunk that the thread has of a row.
+/// Calls the body for each chunk of a row that the thread has.
 void NestEmitter::forEachChunk(
     OpBuilder &b, const ColumnWork &work, SmallVectorImpl<Value> &carried,
     function_ref<void(OpBuilder &, const Chunk &, unsigned)> body) {
@@ -87,7 +87,7 @@ void NestEmitter::forEachChunk(
     }
     return;
   }
-  // Totals over rows are carried, too.
+  // Totals over rows are loop-carried, too.
   SmallVector<Value> values(carried.begin(), carried.end());
   SmallVector<RowSum *> totals;
   for (RowSum &sum : sums)
@@ -114,7 +114,8 @@ void NestEmitter::forEachChunk(
   exchange(loop.getResults());
 }
 
-/// Combines what the threads of a team have, and registers it as the row's.
+/// Combines the values of a team's threads and registers the result for the
+/// row.
 void NestEmitter::finishReductions(OpBuilder &b,
                                    ArrayRef<Statement *> statements,
                                    MutableArrayRef<Value> values,
@@ -144,7 +145,7 @@ void NestEmitter::finishReductions(OpBuilder &b,
   });
 }
 
-/// Whether a later phase may read what this one stores, at another column.
+/// Whether a later phase may read at another column what this one stores.
 bool NestEmitter::needsBarrier(unsigned phase) const {
   if (schedule.team == 1 || phase + 1 == schedule.phases.size())
     return false;
@@ -163,16 +164,16 @@ bool NestEmitter::needsBarrier(unsigned phase) const {
   });
 }
 
-/// The maximum of nothing: finite, so that it can be subtracted from minus
-/// infinity. A row of these alone has the sum zero, and whatever is divided by
-/// that is no number, as if the maximum were infinite, too.
+/// The maximum of no elements. It is finite, so that subtracting it from minus
+/// infinity is defined. A row of minus infinities then has the sum zero, and
+/// dividing by it gives NaN, as with an infinite maximum.
 static Value getLowest(OpBuilder &b, Location loc, Type type) {
   auto lowest = APFloat::getLargest(cast<FloatType>(type).getFloatSemantics(),
                                     /*Negative=*/true);
   return arith::ConstantOp::create(b, loc, b.getFloatAttr(type, lowest));
 }
 
-/// A sum of exponentials less `from`, as one of these less `to`.
+/// Converts a sum of exp(x - from) to the sum of exp(x - to).
 Value NestEmitter::rescale(OpBuilder &b, Value sum, Value from, Value to) {
   Value factor =
       math::ExpOp::create(b, loc, arith::SubFOp::create(b, loc, from, to));
@@ -181,7 +182,8 @@ Value NestEmitter::rescale(OpBuilder &b, Value sum, Value from, Value to) {
   return arith::MulFOp::create(b, loc, sum, factor);
 }
 
-/// Adds a chunk to the maximum, a scalar, and to the sum, which is less that.
+/// Adds a chunk to the running maximum, a scalar, and to the sum of
+/// exponentials relative to it.
 void NestEmitter::addOnline(OpBuilder &b, const ColumnWork &work,
                             const Chunk &chunk, const OnlineSum &online,
                             Value &max, Value &sum) {
@@ -209,7 +211,7 @@ void NestEmitter::addOnline(OpBuilder &b, const ColumnWork &work,
   max = next;
 }
 
-/// Emits the column loops of a phase, and with `online` those of the next, too.
+/// Emits the column loops of a phase, with `online` also those of the next.
 void NestEmitter::emitPhase(OpBuilder &b, unsigned phase, Value rowIsValid,
                             std::optional<OnlineSum> online) {
   SmallVector<Statement *> statements;

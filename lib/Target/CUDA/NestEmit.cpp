@@ -1,6 +1,6 @@
-//===- NestEmit.cpp - the mappings of a nest's threads --------------------===//
+//===- NestEmit.cpp - mappings of a nest to threads -----------------------===//
 //
-// A mapping says which rows a thread computes, and in what order.
+// A mapping says which rows a thread computes, and in which order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +13,7 @@ using namespace dtc;
 // Rows
 //===----------------------------------------------------------------------===//
 
-/// Writes the numbers of loops whose row-major number is given.
+/// Computes loop indices from their row-major number.
 void NestEmitter::decode(OpBuilder &b, Value number, ArrayRef<unsigned> loops,
                          MutableArrayRef<Value> rowLoops) {
   for (unsigned loop : llvm::reverse(loops)) {
@@ -41,14 +41,14 @@ void NestEmitter::enterRow(ValueRange rowLoops) {
   kept.clear();
 }
 
-/// Values of the row are computed before what follows.
+/// Starts a phase: values of the row are computed before its loops.
 void NestEmitter::enterPhase(OpBuilder &b, unsigned phase) {
   Value anchor = code.index(b, 0);
   evaluator.enterPhase(phase, OpBuilder(anchor.getDefiningOp()));
 }
 
-/// Calls back with each row of a slice, carrying the sums, and whether there is
-/// one; null if always.
+/// Calls the body for each row of a slice and carries the sums. The body also
+/// gets whether the row exists; null if it always does.
 void NestEmitter::forEachReducedRow(
     OpBuilder &b, Value slice,
     function_ref<void(OpBuilder &, Value, Value)> body) {
@@ -102,8 +102,8 @@ void NestEmitter::emitElements() {
       emitChunk(inner, work, {chunk, isValid}, Value(), {}, 0);
     }
   };
-  // Also where there is an item for each thread: so the code for tensors of
-  // different sizes is the same.
+  // A loop even if there is an item for each thread, so that functions for
+  // tensors of different sizes have equal code.
   if (sums.empty())
     return code.onlyIf(b, code.isLess(b, first, schedule.items),
                        [&](OpBuilder &inner) { emitItem(inner, first); });
@@ -169,12 +169,12 @@ void NestEmitter::emitRows() {
         rowIsValid = code.both(row, isValid, rowIsValid);
         enterRow(getRow(row, keptRow, reducedRow));
         for (unsigned phase = 0; phase < schedule.phases.size(); ++phase) {
-          // Rows in registers are read once anyway.
+          // A row in registers is read once in any case.
           std::optional<OnlineSum> online;
           if (schedule.unrolled == 0)
             online = findOnlineSum(plan, schedule, phase);
           emitPhase(row, phase, rowIsValid, online);
-          phase += online ? 1 : 0; // which is the sum alone, without stores
+          phase += online ? 1 : 0; // the sum, which has no stores
         }
         // The next row uses the same shared memory.
         if (schedule.rowsPerSlice > 1 && schedule.team > warpSize)

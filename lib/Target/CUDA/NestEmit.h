@@ -9,20 +9,20 @@
 
 namespace dtc {
 
-/// Where sums over rows are kept until their parts are added: for each
-/// accumulation a memref of `slices` times its elements, or of its result if
-/// there is one slice.
+/// The buffers of sums over rows until parts are added. Each accumulation has a
+/// memref of `slices` times its elements, or of its result if there is one
+/// slice.
 using SumBuffers = llvm::DenseMap<Statement *, mlir::Value>;
 
-/// Emits the code that a thread runs. The builder is at the end of the device
-/// function's entry block, before the terminator; `buffers` are its arguments.
-/// One class for each mapping but Scatter's and Tiles'.
+/// Emits the code of a thread. The builder is at the end of the device
+/// function's entry block, before the terminator. `buffers` are the function's
+/// arguments. Handles all mappings except Scatter and Tiles.
 void emitNest(mlir::OpBuilder &builder, mlir::gpu::GPUFuncOp function,
               const RowLoopsPlan &plan, unsigned nestIndex,
               const NestSchedule &schedule, const KernelBuffers &buffers,
               const SumBuffers &sums);
 
-/// The same for a nest whose blocks compute tiles.
+/// Emits the code of a thread for the mapping Tiles.
 void emitTiles(mlir::OpBuilder &builder, mlir::gpu::GPUFuncOp function,
                const RowLoopsPlan &plan, unsigned nestIndex,
                const NestSchedule &schedule, const KernelBuffers &buffers);
@@ -35,17 +35,17 @@ struct DeviceLaunch {
       emit;
 };
 
-/// The launches of a nest that adds at positions that are data.
+/// The launches of a nest that adds to rows at indices (Scatter).
 struct ScatterLaunches {
-  bool needsZeros; ///< the table, before them
+  bool needsZeros; ///< of the table, before the launches
   std::vector<DeviceLaunch> launches;
 };
 ScatterLaunches planScatter(const RowLoopsPlan &plan, unsigned nestIndex,
                             ScratchLayout &layout);
 
-/// Positions that are sorted by the rows that they go to, those of each table
-/// by themselves and equal ones in their order. First runs of so many positions
-/// are sorted, then all runs of a table are merged.
+/// Sorts positions by the row of the table that they update, separately for
+/// each table. The sort is stable. First runs of this many positions are
+/// sorted, then the runs of a table are merged.
 struct SortShape {
   SortShape(int64_t tables, int64_t positions);
   int64_t countRuns() const { return llvm::divideCeil(positions, run); }
@@ -54,26 +54,26 @@ struct SortShape {
   int64_t run;
 };
 
-/// Emits code for one position: the rows in `rows` and their positions are
-/// sorted within runs.
+/// Emits code for one position that sorts rows and their positions within a
+/// run.
 void emitSortOfRuns(mlir::OpBuilder &builder, mlir::gpu::GPUFuncOp function,
                     const SortShape &shape, mlir::Value rows,
                     mlir::Value sortedRows, mlir::Value sortedPositions,
                     int64_t threads);
-/// The same that merges sorted runs.
+/// Emits code for one position that merges the sorted runs.
 void emitMergeOfRuns(mlir::OpBuilder &builder, mlir::gpu::GPUFuncOp function,
                      const SortShape &shape, mlir::Value runRows,
                      mlir::Value runPositions, mlir::Value sortedRows,
                      mlir::Value sortedPositions, int64_t threads);
 
-/// Threads and blocks that add the parts of a sum.
+/// The threads and blocks that add the parts of a sum.
 struct SumLaunch {
   int64_t threads, blocks;
 };
 SumLaunch getSumLaunch(int64_t elements);
 
-/// Emits code that adds the parts of a sum in their order, in double precision
-/// if they are floats.
+/// Emits code that adds the parts of a sum in order, floats in double
+/// precision.
 void emitSumOfParts(mlir::OpBuilder &builder, mlir::gpu::GPUFuncOp function,
                     mlir::Operation *combiner, mlir::Value parts,
                     int64_t slices, mlir::Value result);

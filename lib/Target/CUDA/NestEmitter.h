@@ -1,7 +1,7 @@
 //===- NestEmitter.h - the code of a nest's threads -------------*- C++ -*-===//
 //
-// One function for each mapping of NestSchedule.h. What a thread has no row or
-// chunk for it computes of the first one, and does not store.
+// One function for each mapping of NestSchedule.h. A thread without a row or
+// chunk computes the first one, and does not store it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,18 +16,18 @@
 
 namespace dtc {
 
-/// The element type of what a statement sums.
+/// The element type in which a statement's sums are computed.
 inline mlir::Type getSumType(const Statement &statement) {
   return getWrittenType(statement).getElementType();
 }
 
-/// A vector of so many elements, or the element.
+/// A vector of `lanes` elements, or a scalar for one lane.
 inline mlir::Type withLanes(mlir::Type element, int64_t lanes) {
   return lanes == 1 ? element : mlir::VectorType::get(lanes, element);
 }
 
-/// A sum over rows as a thread has it: a value for each of its chunks, or one
-/// if it is a total of columns, too.
+/// The part of a sum over rows that a thread computes: a value for each of its
+/// chunks, or one value if columns are summed, too.
 struct RowSum {
   Statement *statement;
   const ColumnWork *work;
@@ -72,7 +72,7 @@ private:
   // Chunks of columns.
   struct Chunk {
     mlir::Value number;
-    mlir::Value isValid; ///< null: always
+    mlir::Value isValid; ///< null if always
     Scope *kept = nullptr;
   };
   mlir::Value enterChunk(mlir::OpBuilder &b, const ColumnWork &work,
@@ -120,10 +120,10 @@ private:
   mlir::OpBuilder &top;
 
   llvm::SmallVector<RowSum> sums;
-  mlir::Value member;       ///< the thread's number in its team
-  mlir::Value currentSlice; ///< of reduced rows
-  /// What is known of each chunk of a row: of works of so many columns, the
-  /// thread's n-th.
+  mlir::Value member;       ///< number of the thread in its team
+  mlir::Value currentSlice; ///< index of the slice of reduced rows
+  /// The values that are known of each chunk of a row, by the number of columns
+  /// of the work and the index of the thread's chunk.
   std::map<std::pair<int64_t, unsigned>, Scope> kept;
 };
 

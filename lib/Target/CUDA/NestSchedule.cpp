@@ -1,7 +1,7 @@
-//===- NestSchedule.cpp - how threads share the loops of a nest -----------===//
+//===- NestSchedule.cpp - assignment of a nest to threads -----------------===//
 //
-// Sizes are for a device of about 132 multiprocessors of 2048 threads: enough
-// work for all of them, and sums in as few parts as keep them busy.
+// Sizes suit a device with about 132 multiprocessors of 2048 threads. There is
+// work for all of them, and sums have only as many parts as keep them busy.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ static bool isColumnSum(const Statement &s) {
   return getWrittenIndex(s).coefficients.back() != 0;
 }
 
-/// Whether what the statement writes depends on a row loop.
+/// Whether the position that the statement writes depends on a row loop.
 static bool keepsRow(const Statement &s, unsigned loop) {
   return getWrittenIndex(s).coefficients[loop] != 0;
 }
@@ -35,8 +35,8 @@ static bool isScatter(const Statement *s) {
   return s->kind == StatementKind::Scatter;
 }
 
-/// Tensors that an element of the statement is computed from. Scalars are read
-/// once, by whatever reads them.
+/// Tensors that an element of the statement is computed from. Scalars are
+/// excluded, because they are read once anyway.
 static llvm::SetVector<Value> getTensorsRead(const Statement &s) {
   llvm::SetVector<Value> seen;
   for (const TensorRead &input : s.inputs)
@@ -53,8 +53,8 @@ static llvm::SetVector<Value> getTensorsRead(const Statement &s) {
   return seen;
 }
 
-/// Whether one loop for both saves reads. If not, two launches do as well, and
-/// may be those of other tensors, too (MergeLaunches).
+/// Whether one loop for both saves reads. If not, two launches are as fast, and
+/// can be merged with launches for other tensors (MergeLaunches).
 static bool sharesReads(const Nest &nest, const Statement &root) {
   llvm::SetVector<Value> reads = getTensorsRead(root);
   return llvm::any_of(nest.roots, [&](const Statement *other) {
@@ -64,7 +64,7 @@ static bool sharesReads(const Nest &nest, const Statement &root) {
   });
 }
 
-/// More would take more buffers than a device function may have.
+/// More roots would need more buffers than a device function can have.
 static constexpr size_t maxRoots = 100;
 
 bool dtc::mayJoinOnDevice(const Nest &nest, const Statement &root) {
@@ -87,7 +87,8 @@ bool dtc::mayJoinOnDevice(const Nest &nest, const Statement &root) {
 // Column loops
 //===----------------------------------------------------------------------===//
 
-/// Elements of 16 bytes, by the narrowest floating-point type of the kernel.
+/// The number of elements of the kernel's narrowest floating-point type in 16
+/// bytes.
 static int64_t getMostLanes(const Nest &nest) {
   auto function = nest.roots[0]->op
                       ? nest.roots[0]->op->getParentOfType<func::FuncOp>()
@@ -140,12 +141,13 @@ static std::vector<std::vector<ColumnWork>> getPhases(const Nest &nest) {
 // Mappings
 //===----------------------------------------------------------------------===//
 
-/// Divides rows into about so many slices of equal size, of at least
-/// `fewestRows`.
+/// Divides rows into slices of equal size, about `wanted` of them, with at
+/// least `fewestRows` rows each.
 static RowSlices divideRows(int64_t rows, int64_t wanted, int64_t fewestRows) {
   int64_t slices =
       std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, rows / fewestRows));
-  // All slices are equal if a number nearby divides the rows.
+  // Looks for a similar number that divides the rows, so that all slices are
+  // equal.
   for (int64_t near = slices; near > slices / 2; --near)
     if (rows % near == 0) {
       slices = near;
@@ -193,9 +195,9 @@ static void mapColumns(NestSchedule &schedule) {
   schedule.blocks = llvm::divideCeil(schedule.items, schedule.threads);
 }
 
-/// Up to 1024 columns are a warp's or less, with up to 32 columns a thread;
-/// longer rows are a block's. Sums over rows take registers for each column
-/// beside those of the row: then a thread has up to 8 columns.
+/// A row of up to 1024 columns has a team of at most a warp, with up to 32
+/// columns per thread. A longer row has a block. Sums over rows take more
+/// registers for each column, so a thread then has up to 8 columns.
 static void mapRows(NestSchedule &schedule, ArrayRef<Statement *> sums) {
   constexpr int64_t mostThreads = 512, mostInRegisters = 32;
   bool hasColumnSums =
@@ -218,7 +220,7 @@ static void mapRows(NestSchedule &schedule, ArrayRef<Statement *> sums) {
     schedule.team = std::min(
         mostThreads, static_cast<int64_t>(llvm::alignTo(
                          llvm::divideCeil(columns, perThread), warpSize)));
-    // Fewer threads if these divide the chunks evenly.
+    // Uses fewer threads if their number divides the chunks evenly.
     for (int64_t team = schedule.team; team > schedule.team / 2;
          team -= warpSize)
       if (schedule.chunks % team == 0) {

@@ -1,7 +1,7 @@
-//===- NestSchedule.h - how threads share the loops of a nest ---*- C++ -*-===//
+//===- NestSchedule.h - assignment of a nest to threads ---------*- C++ -*-===//
 //
 // A nest of row loops becomes one device function, which a grid of equal blocks
-// of threads runs. The schedule says who computes what; it changes nothing.
+// runs. The schedule assigns the nest's work to threads, and changes nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,19 +15,19 @@ namespace dtc {
 constexpr int64_t warpSize = 32;
 
 enum class ThreadMapping {
-  /// A chunk of columns of any row for each thread, and then the next that no
-  /// other thread has: elementwise chains, totals of all elements.
+  /// Each thread computes a chunk of columns of any row, then the next chunk
+  /// that no other thread has. For elementwise chains and totals of all
+  /// elements.
   Elements,
-  /// A chunk of columns for each thread, and one row after another: sums over
-  /// rows.
+  /// Each thread has a chunk of columns, and computes one row after another.
+  /// For sums over rows.
   Columns,
-  /// A team of threads for each row: reductions of rows.
+  /// A team of threads computes each row. For reductions of rows.
   Rows,
-  /// A block for each tile of a row loop and the columns: elementwise chains of
-  /// which an operand is contiguous along the row loop.
+  /// Each block computes a tile of a row loop and the columns. For elementwise
+  /// chains with an operand that is contiguous along the row loop.
   Tiles,
-  /// Additions at positions that are data have several functions
-  /// (ScatterEmit.cpp).
+  /// Several functions add to rows at indices (ScatterEmit.cpp).
   Scatter,
 };
 
@@ -40,16 +40,16 @@ struct ColumnWork {
   int64_t chunks() const { return columns / lanes; }
 };
 
-/// The tiles of a nest, and what it reads across them.
+/// The tiles of a nest, and its transposed reads.
 struct TileShape {
-  unsigned loop; ///< the row loop that tiles divide, besides the columns
-  int64_t rows, columns; ///< ranges of these two
-  /// What is contiguous along the row loop and not along the columns, by the
-  /// positions of the nest's loops.
+  unsigned loop;         ///< the row loop that is tiled with the columns
+  int64_t rows, columns; ///< ranges of these two loops
+  /// Reads that are contiguous along the row loop instead of the columns, by
+  /// positions in the nest's loops.
   llvm::SmallVector<TensorRead> reads;
 
-  /// Nothing if the nest has no such reads, or does more than writing rows. Of
-  /// nests without reductions.
+  /// Returns none if the nest has no such reads, or if it does not only write
+  /// rows. The nest must have no reductions.
   static std::optional<TileShape> find(const RowLoopsPlan &plan,
                                        const Nest &nest);
   int64_t countBlocks(const Nest &nest) const;
@@ -58,26 +58,26 @@ struct TileShape {
 
 struct NestSchedule {
   ThreadMapping mapping;
-  std::optional<TileShape> tiles; ///< of Tiles
+  std::optional<TileShape> tiles; ///< for Tiles
   std::vector<std::vector<ColumnWork>> phases;
 
-  /// Row loops that all accumulations of the nest depend on, all of them if
-  /// there is none; and the others, which are the terms of sums.
+  /// The row loops that all accumulations of the nest keep (all row loops if
+  /// there are no accumulations), and the others, over which sums run.
   llvm::SmallVector<unsigned> kept, reduced;
   int64_t keptRows = 1, reducedRows = 1;
-  /// The reduced rows are divided into so many parts, each summed by itself;
-  /// another launch adds the sums of parts, in their order.
+  /// The reduced rows are divided into slices, which are summed separately.
+  /// Another launch adds the sums of slices in order.
   int64_t slices = 1, rowsPerSlice = 1;
 
   int64_t chunks = 1; ///< of the longest column loop
   int64_t team = 1;   ///< threads of a row; a power of two, or whole warps
-  /// Chunks that a thread of a team has, one after the other in the code, so
-  /// that values stay in registers; 0 if they are too many: then a loop.
+  /// Chunks of each thread of a team. The loop over them is unrolled, so that
+  /// values stay in registers. 0 if they are too many: then there is a loop.
   int64_t unrolled = 1;
 
   int64_t threads = 1, blocks = 1;
 
-  /// What the grid's threads or teams are numbered by: items of work.
+  /// The number of items of work, one for each thread or team of the grid.
   int64_t items = 1;
   int64_t teamsPerBlock() const { return threads / team; }
 };
@@ -86,19 +86,20 @@ struct NestSchedule {
 struct RowSlices {
   int64_t count, rows; ///< slices, and rows of each
 };
-/// The slices of sums over rows, of so many chunks that threads have.
+/// Divides sums over rows into slices, if each row has `chunks` chunks.
 RowSlices divideColumnSums(int64_t rows, int64_t chunks);
 
-/// Whether a root may join a nest on a device: additions at positions that are
-/// data have their nest alone, and accumulations of a nest keep the same rows.
+/// Whether a root may join a nest on a device. A scatter has a nest of its own,
+/// and the accumulations of a nest keep the same rows.
 bool mayJoinOnDevice(const Nest &nest, const Statement &root);
 
-/// A sum of exponentials that is computed in the loop that finds the maximum
-/// which they subtract.
+/// A sum of exponentials that is computed in the same loop as the maximum that
+/// they subtract.
 struct OnlineSum {
   Statement *max, *sum;
 };
-/// The sum of the phase after `phase` if it is that phase's only work.
+/// The sum in the phase after `phase`, if it is that phase's only work; else
+/// none.
 std::optional<OnlineSum> findOnlineSum(const RowLoopsPlan &plan,
                                        const NestSchedule &schedule,
                                        unsigned phase);

@@ -1,6 +1,6 @@
 //===- NestSums.cpp - sums over the rows of a nest ------------------------===//
 //
-// Sums are in registers, or in memory where a thread has too many chunks.
+// Sums are in registers, or in memory if a thread has too many chunks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,19 +41,19 @@ void NestEmitter::createSums(OpBuilder &b) {
       }
 }
 
-/// Elements of a slice's sums.
+/// The number of elements of a slice's sums.
 int64_t NestEmitter::sizeOf(const RowSum &sum) const {
   return getWrittenType(*sum.statement).getNumElements();
 }
 
-/// Where the sums of a slice begin in their buffer.
+/// The index in the buffer at which a slice's sums begin.
 Value NestEmitter::startOf(OpBuilder &b, const RowSum &sum, Value slice) {
   if (schedule.slices == 1)
     return {};
   return code.multiply(b, slice, sizeOf(sum));
 }
 
-/// Stores the chunk's part of a slice's sums.
+/// Stores a chunk of a slice's sums.
 void NestEmitter::storeSum(OpBuilder &b, const RowSum &sum, Value slice,
                            Value x) {
   evaluator.store(x, sumBuffers.lookup(sum.statement),
@@ -61,7 +61,7 @@ void NestEmitter::storeSum(OpBuilder &b, const RowSum &sum, Value slice,
                   sizeOf(sum));
 }
 
-/// A thread alone has the columns of its chunks.
+/// No other thread has the columns of these chunks.
 void NestEmitter::addToMemory(OpBuilder &b, RowSum &sum, Value column, Value x,
                               Value isValid) {
   Statement &s = *sum.statement;
@@ -95,8 +95,8 @@ void NestEmitter::resetMemory(OpBuilder &b, Value slice, Value isValid) {
   }
 }
 
-/// Stores what the thread, or the team if it is a total, has summed.
-/// `chunkNumbers` are the thread's chunks.
+/// Stores the sums of the thread, or of the team for a total. `chunkNumbers`
+/// are the thread's chunks.
 void NestEmitter::storeSums(OpBuilder &b, Value keptRow, Value slice,
                             Value isValid, ArrayRef<Value> chunkNumbers) {
   SmallVector<RowSum *> totals;

@@ -1,8 +1,8 @@
-//===- OnlineSum.cpp - sums of exponentials that need a maximum -----------===//
+//===- OnlineSum.cpp - softmax sums in the maximum's loop -----------------===//
 //
-// A softmax subtracts the maximum of a row, which another loop over the row has
-// found before. The sum of exponentials does not need that: with the maximum of
-// what was read so far, it is multiplied whenever that grows (M. Milakov and N.
+// A softmax subtracts the maximum of a row, which normally takes another loop
+// over the row. Instead, the sum of exponentials uses the maximum of the
+// elements read so far, and is rescaled whenever that grows (M. Milakov and N.
 // Gimelshein, Online normalizer calculation for softmax, 2018).
 //
 //===----------------------------------------------------------------------===//
@@ -34,8 +34,8 @@ static bool isKnownIn(const RowLoopsPlan &plan, Value tensor, unsigned nest,
   return isKnown;
 }
 
-/// The argument m of a body that yields exp(x - m), or 0 where a condition does
-/// not hold; null if it yields something else.
+/// Matches a body that yields exp(x - m), or 0 if a condition does not hold.
+/// Returns its argument m; null if the body yields anything else.
 static BlockArgument matchShiftedExp(Block *body) {
   if (!body)
     return {};
@@ -56,7 +56,7 @@ static BlockArgument matchShiftedExp(Block *body) {
 std::optional<OnlineSum> dtc::findOnlineSum(const RowLoopsPlan &plan,
                                             const NestSchedule &schedule,
                                             unsigned phase) {
-  // The next phase is this sum.
+  // The next phase must be this sum.
   if (phase + 1 >= schedule.phases.size())
     return {};
   ArrayRef<ColumnWork> next = schedule.phases[phase + 1];
@@ -83,7 +83,7 @@ std::optional<OnlineSum> dtc::findOnlineSum(const RowLoopsPlan &plan,
     if (number != shift.getArgNumber() &&
         !isKnownIn(plan, input.tensor, sum->nest, phase))
       return {};
-  // Both loops are over the same chunks.
+  // Both loops must have the same chunks.
   for (const ColumnWork &work : schedule.phases[phase])
     if (llvm::is_contained(work.reductions, max) &&
         work.columns == next[0].columns && work.lanes == next[0].lanes &&

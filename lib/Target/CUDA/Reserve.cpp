@@ -1,8 +1,7 @@
-//===- Reserve.cpp - memory of a GPU beside the arena ---------------------===//
+//===- Reserve.cpp - GPU memory outside the arena -------------------------===//
 //
-// Counts what the runtime will allocate for a plan (CudaDevice.cpp,
-// CudaArena.cpp, Blas.cpp, Dnn.cpp,
-// NcclCollectives.cpp).
+// Estimates the memory that the runtime will allocate for a plan
+// (CudaDevice.cpp, CudaArena.cpp, Blas.cpp, Dnn.cpp, NcclCollectives.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,8 +13,8 @@
 using namespace mlir;
 using namespace dtc;
 
-/// Every rank has a copy of each constant of the program. Those that only
-/// kernels have are part of their code.
+/// Bytes of constants that plans use, of which every rank has a copy. Constants
+/// that only kernels use are part of their code.
 static int64_t getConstantBytes(ModuleOp module) {
   int64_t bytes = 0;
   for (ModuleOp stage : module.getOps<ModuleOp>())
@@ -26,8 +25,8 @@ static int64_t getConstantBytes(ModuleOp module) {
   return bytes;
 }
 
-/// One for all ranks, and one for each set of axes that ranks communicate over
-/// or take their parts by.
+/// One communicator for all ranks, and one for each set of axes that ranks
+/// communicate over or slice tensors by.
 static int64_t countCommunicators(ModuleOp module, MeshAttr mesh) {
   llvm::SmallPtrSet<Attribute, 8> groups;
   module.walk([&](Operation *op) {
@@ -46,7 +45,7 @@ static int64_t countCommunicators(ModuleOp module, MeshAttr mesh) {
   return 1 + groups.size();
 }
 
-/// Rows of data, which are copied to the GPU while the step before computes.
+/// Bytes of input rows, which are copied to the GPU during the step before.
 static int64_t getInputBytes(func::FuncOp plan) {
   int64_t bytes = 0;
   for (BlockArgument argument : plan.getArguments()) {
@@ -70,7 +69,8 @@ static bool usesNetworkLibrary(ModuleOp module) {
       .wasInterrupted();
 }
 
-/// Context and code, workspaces, constants, rows, what communication holds.
+/// Adds the context and code, workspaces, constants, input rows and the buffers
+/// of NCCL.
 int64_t CudaTarget::getReservedBytes(ModuleOp module) const {
   int64_t bytes = contextBytes + productWorkspaceBytes + productOnes * 2 +
                   getConstantBytes(module);

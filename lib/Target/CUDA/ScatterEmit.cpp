@@ -1,17 +1,17 @@
-//===- ScatterEmit.cpp - additions at positions that are data -------------===//
+//===- ScatterEmit.cpp - scatter_add on GPUs ------------------------------===//
 //
-// Rows of updates are added to rows of a table in an order that is fixed, and
-// no thread adds more than a slice of them, whatever the indices are.
+// Rows of updates are added to rows of a table in a fixed order. No thread adds
+// more than a slice of them, whatever the indices are.
 //
-// A table of few rows is a sum over rows: a thread has a slice of the updates
-// and, for its chunk of columns, a sum for each row of the table. Then the sums
-// of slices are added.
+// A small table is a sum over rows. A thread has a slice of the updates and a
+// chunk of columns, and keeps a sum for each row of the table. Then the sums of
+// slices are added.
 //
-// For larger tables, positions are sorted by the row that they go to. A thread
-// has a slice of the sorted positions and a chunk of columns. It writes the sum
-// of each row that begins in its slice. A sum that continues a row of the slice
-// before is carried: it is an update of the next level, which adds slices of
-// carries in the same way, until there is one slice.
+// For a larger table, positions are sorted by the row that they update. A
+// thread has a slice of the sorted positions and a chunk of columns. It writes
+// the sum of each row that begins in its slice. A sum that continues a row of
+// the slice before is a carry. Carries are the updates of the next level, which
+// adds slices of carries in the same way, until one slice is left.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,12 +31,12 @@ using arith::CmpIPredicate;
 namespace {
 
 constexpr int64_t blockSize = 256;
-/// Most rows of a table whose sums a thread keeps in registers.
+/// The largest number of table rows whose sums a thread keeps in registers.
 constexpr int64_t fewRows = 8;
-/// Positions that a thread adds.
+/// The number of positions that a thread adds.
 constexpr int64_t sliceSize = 32;
 
-/// The loops of a nest, and what it keeps in scratch.
+/// The loops of a nest, and its buffers in scratch.
 struct Scatter {
   Scatter(const RowLoopsPlan &plan, unsigned nestIndex);
 
@@ -99,9 +99,10 @@ public:
                     sortedPositions, blockSize);
   }
   void emitOneHot(Value sums, RowSlices slices);
-  /// Adds the updates of a level in slices: `count` of them, `stride` sorted
-  /// positions apart. `positions` is null if these are 0, 1, ..., `values`, the
-  /// updates, in the first level, and `carries` in the last.
+  /// Adds the updates of a level in `count` slices, which are `stride` sorted
+  /// positions apart. `positions` is null if they are 0, 1, 2, ...; `values`
+  /// (the updates) is null in the first level, and `carries` is null in the
+  /// last.
   void emitSums(Value rows, Value positions, int64_t count, int64_t stride,
                 Value values, Value carries);
 
@@ -154,7 +155,7 @@ Scatter::Scatter(const RowLoopsPlan &plan, unsigned nestIndex)
 // Elements
 //===----------------------------------------------------------------------===//
 
-/// An element of an operand at a row of updates, and at a chunk of it.
+/// Evaluates an operand at a row of updates and a chunk of it.
 Value ScatterEmitter::evaluateAt(OpBuilder &b, const TensorRead &read,
                                  Value position, Value chunk, int64_t width) {
   ArrayRef<int64_t> ranges = statement.ranges;
@@ -177,7 +178,7 @@ Value ScatterEmitter::evaluateAt(OpBuilder &b, const TensorRead &read,
   return evaluator.evaluate(read.tensor, read.map.compose(statement.position));
 }
 
-/// The row of all tables that a row of updates is added to.
+/// The row, counted over all tables, that a row of updates is added to.
 Value ScatterEmitter::getRow(OpBuilder &b, Value position) {
   Value row = evaluateAt(b, statement.inputs[1], position, code.index(b, 0), 1);
   row = arith::IndexCastOp::create(b, loc, b.getIndexType(), row);
@@ -243,7 +244,7 @@ void ScatterEmitter::store(OpBuilder &b, Value x, Value memref, Value row,
 // Functions
 //===----------------------------------------------------------------------===//
 
-/// Writes where each row of updates goes.
+/// Emits the function that writes the target row of each row of updates.
 void ScatterEmitter::emitRows(Value rows) {
   code.forItem(top, blockSize, scatter.countUpdates(),
                [&](OpBuilder &b, Value position) {
@@ -251,7 +252,7 @@ void ScatterEmitter::emitRows(Value rows) {
                });
 }
 
-/// Writes the sums of slices for each row of the table.
+/// Emits the function that writes the sums of slices for each row of the table.
 void ScatterEmitter::emitOneHot(Value sums, RowSlices slices) {
   auto emit = [&](OpBuilder &b, Value item) {
     Value chunk = code.remainder(b, item, scatter.countChunks());
@@ -293,7 +294,7 @@ void ScatterEmitter::emitSums(Value rows, Value positions, int64_t count,
   auto getRowAt = [&](OpBuilder &b, Value number) {
     return code.loadIndex(b, rows, code.multiply(b, number, stride));
   };
-  // Whether the sorted position `distance` before goes to the same row.
+  // Whether the sorted position `distance` before has the same target row.
   auto continues = [&](OpBuilder &b, Value number, Value row,
                        int64_t distance) {
     Value isFirst = code.isZero(b, number);
@@ -321,7 +322,7 @@ void ScatterEmitter::emitSums(Value rows, Value positions, int64_t count,
     else
       isCarried = arith::ConstantOp::create(b, loc, b.getBoolAttr(false));
 
-    // Adds to the table what was summed for a row of it, unless it is carried.
+    // Adds the sum of a row to the table, unless it is a carry.
     auto finish = [&](OpBuilder &b, Value row, Value sum, Value isCarried) {
       auto write = [&](OpBuilder &b) {
         Value total = sum;
@@ -350,7 +351,7 @@ void ScatterEmitter::emitSums(Value rows, Value positions, int64_t count,
         position = code.loadIndex(inner, positions, number);
       x = getUpdate(inner, position, chunk);
     } else {
-      // A slice that begins with a row of its own carries nothing.
+      // A slice that begins with a new row has no carry.
       x = load(inner, values, number, chunk);
       x = code.select(inner, continues(inner, number, row, stride / sliceSize),
                       x, getZero(inner));
@@ -376,7 +377,7 @@ void ScatterEmitter::emitSums(Value rows, Value positions, int64_t count,
 // Launches
 //===----------------------------------------------------------------------===//
 
-/// Adds what slices have for the rows of the table.
+/// Adds the sums of slices to the rows of the table.
 static DeviceLaunch addSlices(const Scatter &scatter, const Part &sums,
                               int64_t slices) {
   SumLaunch launch = getSumLaunch(scatter.rows * scatter.rowElements);

@@ -1,9 +1,9 @@
-//===- SortPositions.cpp - positions sorted by the rows they go to --------===//
+//===- SortPositions.cpp - positions sorted by target row -----------------===//
 //
-// A thread has one position and finds its place by counting, which takes the
-// same number of steps whatever the rows are: within a run it compares with
-// each other position, in every other run it looks for its place by halves.
-// Positions of one row keep their order, so the result is one permutation.
+// Each thread has one position, and finds its place in the order by counting,
+// in a number of steps that does not depend on the data. It compares with all
+// other positions of its run, and does a binary search in every other run. The
+// sort is stable, so the result is one permutation.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,8 @@ using namespace mlir;
 using namespace dtc;
 using arith::CmpIPredicate;
 
-/// Long enough that steps within runs are about as many as between them.
+/// Chooses the length of runs so that steps within runs and between runs are
+/// about equal in number.
 SortShape::SortShape(int64_t tables, int64_t positions)
     : tables(tables), positions(positions) {
   constexpr int64_t mostAtOnce = 256;
@@ -30,7 +31,7 @@ SortShape::SortShape(int64_t tables, int64_t positions)
 
 namespace {
 
-/// Where a position is.
+/// The place of a position.
 struct Place {
   Place(OpBuilder &b, const DeviceBuilder &code, const SortShape &shape,
         Value item)
@@ -40,13 +41,13 @@ struct Place {
         ofRun(code.remainder(b, ofTable, shape.run)),
         table(b.createOrFold<arith::SubIOp>(code.loc, item, ofTable)) {}
 
-  Value ofTable, run, ofRun; ///< its number in the table, that of its run, ...
+  Value ofTable, run, ofRun; ///< index in the table, run, index in the run
   Value table;               ///< the first position of the table
 };
 
 } // namespace
 
-/// How many positions a run has.
+/// The number of positions of a run.
 static Value getLength(OpBuilder &b, const DeviceBuilder &code,
                        const SortShape &shape, Value run) {
   Value full = code.index(b, shape.run);
@@ -58,14 +59,15 @@ static Value getLength(OpBuilder &b, const DeviceBuilder &code,
   return arith::MinUIOp::create(b, code.loc, left, full);
 }
 
-/// The number that rows before a position of `row` are less than: equal rows
-/// are before it if their positions are.
+/// The bound such that rows below it come before a position of `row`: equal
+/// rows come before it if `isBefore`.
 static Value getBound(OpBuilder &b, const DeviceBuilder &code, Value isBefore,
                       Value row) {
   return code.select(b, isBefore, code.add(b, row, 1), row);
 }
 
-/// Whole numbers from a multiple of their count on.
+/// Loads consecutive integers from a position that is a multiple of their
+/// number.
 static SmallVector<Value> loadIndices(OpBuilder &b, const DeviceBuilder &code,
                                       Value memref, Value at, int64_t count) {
   if (count == 1)
@@ -88,7 +90,7 @@ void dtc::emitSortOfRuns(OpBuilder &b, gpu::GPUFuncOp function,
                          Value sortedPositions, int64_t threads) {
   Location loc = function.getLoc();
   DeviceBuilder code{loc, function};
-  // Runs begin at multiples of these.
+  // Runs begin at multiples of these numbers.
   int64_t lanes = std::gcd(std::gcd<int64_t>(4, shape.run), shape.positions);
   code.forItem(
       b, threads, shape.tables * shape.positions,
@@ -119,7 +121,8 @@ void dtc::emitSortOfRuns(OpBuilder &b, gpu::GPUFuncOp function,
       });
 }
 
-/// The number of rows below `bound` among `length` sorted ones.
+/// The number of rows below `bound` among `length` sorted rows, by binary
+/// search.
 static Value countBelow(OpBuilder &b, const DeviceBuilder &code, Value rows,
                         Value begin, Value length, int64_t most, Value bound) {
   Value count = code.index(b, 0);

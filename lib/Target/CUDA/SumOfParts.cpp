@@ -1,7 +1,7 @@
-//===- SumOfParts.cpp - the parts of a sum are added ----------------------===//
+//===- SumOfParts.cpp - sums of parts -------------------------------------===//
 //
-// The second stage of sums over rows: a block has up to 32 elements, and a
-// number of threads for each that add the parts in a fixed order.
+// The second stage of sums over rows. A block has up to 32 elements, and
+// several threads for each element, which add the parts in a fixed order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t threads = 256;
 } // namespace
 
-/// Elements that a block has.
+/// The number of elements of a block.
 static int64_t getWidth(int64_t elements) {
   return std::min<int64_t>(warpSize, llvm::PowerOf2Ceil(elements));
 }
@@ -57,7 +57,7 @@ void dtc::emitSumOfParts(OpBuilder &b, gpu::GPUFuncOp function,
                       castFloat(inner, loc, part, wide));
   scf::YieldOp::create(inner, loc, sum);
 
-  // Sums of ways meet by halves.
+  // Adds the sums of the threads pairwise.
   sum = loop.getResult(0);
   Value shared = code.addShared(wide, threads);
   memref::StoreOp::create(b, loc, sum, shared, thread);

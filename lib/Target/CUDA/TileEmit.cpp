@@ -1,9 +1,9 @@
 //===- TileEmit.cpp - transposes through shared memory --------------------===//
 //
-// A block computes a tile of rows and columns. What is contiguous along the
-// rows is first read so, by threads that are numbered along the rows, and kept
-// in the block's memory; then threads are numbered along the columns, and read
-// it there. So both what is read and what is written is contiguous for a warp.
+// A block computes a tile of rows and columns. Operands that are contiguous
+// along the rows are first read by threads that are numbered along the rows,
+// and stored in shared memory. Then threads are numbered along the columns, and
+// read them from there. So a warp reads and writes contiguous memory only.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,25 +17,25 @@
 using namespace mlir;
 using namespace dtc;
 
-/// A tile is so many rows by as many columns: a warp's threads along each.
+/// A tile has this many rows and columns: the threads of a warp along each.
 static constexpr int64_t tileSize = warpSize;
-/// From a row of the kept tile to the next: reads along either side go to
-/// different banks.
+/// The distance between rows of the tile in shared memory. It is odd, so that
+/// reads along rows and along columns use different banks.
 static constexpr int64_t keptStride = tileSize + 1;
 static constexpr int64_t warpsPerBlock = 8;
-/// Of the block's memory. With more, fewer blocks run at a time than a
-/// multiprocessor has threads for.
+/// Limit of shared memory of a block. With more, fewer blocks would run at a
+/// time than a multiprocessor has threads for.
 static constexpr int64_t mostBytes = 20 * 1024;
 
 //===----------------------------------------------------------------------===//
-// What is transposed
+// Transposed reads
 //===----------------------------------------------------------------------===//
 
 namespace {
 
 using Read = std::pair<Value, AffineMap>;
 
-/// What a nest of functions reads from memory, and where.
+/// The tensors that a nest reads from memory, with their positions.
 struct MemoryReads {
   const RowLoopsPlan &plan;
   SmallVector<Read> reads;
@@ -146,9 +146,9 @@ private:
   Evaluator evaluator;
   OpBuilder &b;
 
-  SmallVector<Value> rowLoops; ///< but that of the tile's rows
+  SmallVector<Value> rowLoops; ///< except the tiled one
   Value firstRow, firstColumn;
-  SmallVector<Value> kept; ///< for each read, the block's memory
+  SmallVector<Value> kept; ///< shared memory of each read
 };
 
 } // namespace
@@ -170,8 +170,8 @@ void TileEmitter::decodeBlock() {
       rowLoops[loop] = take(nest.rows[loop]);
 }
 
-/// Goes to an element of the tile. Returns whether there is one; null if
-/// always. If not, values are those of the first row or column.
+/// Enters an element of the tile. Returns whether it exists; null if it always
+/// does. If it does not, values are those of the first row or column.
 Value TileEmitter::enter(Value row, Value column, Scope *scope) {
   row = code.add(b, firstRow, row);
   column = code.add(b, firstColumn, column);
@@ -189,7 +189,7 @@ Value TileEmitter::enter(Value row, Value column, Scope *scope) {
   return code.both(b, hasRow, hasColumn);
 }
 
-/// Reads along the rows.
+/// Reads along the rows to shared memory.
 void TileEmitter::keepTiles(Value lane, Value warp) {
   for (const TensorRead &read : shape.reads)
     kept.push_back(code.addShared(
@@ -205,7 +205,7 @@ void TileEmitter::keepTiles(Value lane, Value warp) {
   }
 }
 
-/// Writes along the columns.
+/// Computes, and writes along the columns.
 void TileEmitter::computeTile(Value lane, Value warp) {
   for (int64_t part = 0; part < tileSize; part += warpsPerBlock) {
     Value row = code.add(b, warp, part);

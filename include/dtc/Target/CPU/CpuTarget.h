@@ -1,6 +1,6 @@
 //===- CpuTarget.h - CPUs that LLVM generates code for ----------*- C++ -*-===//
 //
-// Which CPU, how wide its vectors are, and object files for it.
+// The options of a CPU, the width of its vectors, and object files for it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,25 +23,25 @@ struct CpuOptions {
   std::string features;
   unsigned vectorBytes = 32;
 
-  /// The machine that the compiler runs on.
+  /// The options for the machine that the compiler runs on.
   static CpuOptions getHost();
-  /// A named CPU; empty or "native" is the host.
+  /// The options for a named CPU. Empty or "native" is the host.
   static CpuOptions get(llvm::StringRef cpu);
-  /// Whether code for this machine's architecture can be generated for a CPU.
-  /// LLVM would ignore one that it does not know, and crash on one that is too
-  /// old.
+  /// Whether LLVM can generate code for a CPU of this machine's architecture.
+  /// LLVM itself would ignore an unknown CPU, and crash on one that is too old.
   static bool isUsable(llvm::StringRef cpu);
 };
 
-/// Translates a module to LLVM IR, optimises it (-O3) and writes
-/// position-independent code. Multiplications and additions that carry the
-/// flag may be contracted; nothing is reassociated. With several files, each
-/// has some of the functions, the same on every machine.
+/// Translates a module to LLVM IR, optimizes it (-O3) and writes
+/// position-independent object files. Multiplications and additions with the
+/// flag `contract` may be fused; nothing is reassociated. With several files,
+/// each gets some of the functions, the same ones on every machine. Fails with
+/// a diagnostic.
 llvm::LogicalResult emitHostObjects(mlir::ModuleOp module,
                                     const CpuOptions &options,
                                     llvm::ArrayRef<std::string> paths);
 
-/// What -O3 does to a module for a machine.
+/// Runs the -O3 passes on a module, for a machine.
 void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine);
 
 class CpuTarget : public Target {

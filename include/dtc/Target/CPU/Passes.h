@@ -1,6 +1,6 @@
 //===- Passes.h - passes that compile kernels for CPUs ----------*- C++ -*-===//
 //
-// From linalg on tensors to the LLVM dialect.
+// Passes that lower linalg on tensors to the LLVM dialect.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,12 +18,12 @@ namespace dtc {
 #define GEN_PASS_REGISTRATION
 #include "dtc/Target/CPU/Passes.h.inc"
 
-/// The passes that turn one module of kernels into loops on buffers.
+/// Adds the passes that lower one module of kernels to loops on buffers.
 void buildKernelLoopsPipeline(mlir::OpPassManager &manager,
                               const LowerKernelsOptions &options);
 
-/// The passes that turn one module of loops on buffers into the LLVM dialect;
-/// arguments become bare pointers.
+/// Adds the passes that lower one module of loops on buffers to the LLVM
+/// dialect. Arguments become bare pointers.
 void buildLowerToLLVMPipeline(mlir::OpPassManager &manager);
 
 } // namespace dtc

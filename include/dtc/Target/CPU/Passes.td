@@ -6,7 +6,7 @@
 include "mlir/Pass/PassBase.td"
 
 def LowerKernels : Pass<"dtc-lower-kernels", "mlir::ModuleOp"> {
-  let summary = "turn linalg on tensors into vector loops over rows";
+  let summary = "Lower linalg on tensors to vector loops over rows";
   let description = [{
     A kernel becomes a function without results whose arguments are flat
     buffers: its operands, then its results, except those that overwrite an
@@ -15,15 +15,15 @@ def LowerKernels : Pass<"dtc-lower-kernels", "mlir::ModuleOp"> {
 
     All generics with the same rows (all dimensions but the last) share one
     nest of loops over rows. Inside, loops over columns compute on vectors, one
-    between any two reductions of a row. Values live in registers; a costly one
-    that a later column loop needs again is kept in a row of scratch. Nothing
-    is allocated. Around a nest that is worth more than one thread is an
-    `scf.parallel` over its parts, whose number is a constant: some iterations
-    of a row loop each, with sums of their own that are added in the order of
-    the parts, or some vectors of the columns.
+    between any two reductions of a row. Values live in registers. If a later
+    column loop needs a costly value again, a row of scratch keeps it. Nothing
+    is allocated. A nest with enough work for several threads becomes an
+    `scf.parallel` over a constant number of parts. A part is a range of a row
+    loop, with sums of its own that are added in the order of the parts, or a
+    range of column vectors.
 
-    Every tensor in memory has a buffer of its own, but for a result that
-    overwrites an argument. An argument that is read after that is an error.
+    Every tensor in memory has a buffer of its own, except a result that
+    overwrites an argument. Reading the argument after that is an error.
 
     Before:
     ```mlir
@@ -43,18 +43,18 @@ def LowerKernels : Pass<"dtc-lower-kernels", "mlir::ModuleOp"> {
     Option<"vectorBits", "vector-bits", "unsigned", "256",
            "width of vector registers">,
     Option<"leastWork", "least-work", "int64_t", "1 << 19",
-           "do not divide a nest that is worth less (dtc.work)">,
+           "do not divide a nest with less work (dtc.work)">,
   ];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",
                            "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
 }
 
 def OutlineLoops : Pass<"dtc-outline-loops", "mlir::ModuleOp"> {
-  let summary = "make functions of the loops that threads share";
+  let summary = "Outline the loops that threads share to functions";
   let description = [{
     Each `scf.parallel` of a kernel becomes a function that runs a range of its
-    iterations on the buffers that it uses, and a call of it with all of them.
-    The attribute `dtc.work` says what they are worth.
+    iterations on the buffers that it uses, and a call of that function with the
+    whole range. The attribute `dtc.work` is the cost of the whole range.
 
     Before:
     ```mlir
@@ -75,12 +75,12 @@ def OutlineLoops : Pass<"dtc-outline-loops", "mlir::ModuleOp"> {
 }
 
 def DivideCalls : Pass<"dtc-divide-calls", "mlir::ModuleOp"> {
-  let summary = "let the runtime's threads share calls";
+  let summary = "Divide calls of outlined loops among the runtime's threads";
   let description = [{
-    A call of a function with `dtc.work` becomes a call of `dtcrt_divide`, which
-    calls it on several threads with a range of iterations each. Its buffers
-    are passed in an array. The kernel gets one more argument, the context, and
-    says by `llvm.readonly` which arguments it does not write.
+    A call of a function with `dtc.work` becomes a call of `dtcrt_divide`. This
+    calls the function on several threads, each with a range of iterations, and
+    passes buffers in an array. The kernel gets one more argument, the context,
+    and marks the arguments that it does not write with `llvm.readonly`.
 
     Before:
     ```mlir
@@ -98,11 +98,11 @@ def DivideCalls : Pass<"dtc-divide-calls", "mlir::ModuleOp"> {
 }
 
 def LowerBFloat16 : Pass<"dtc-lower-bfloat16"> {
-  let summary = "bf16 in registers is an integer";
+  let summary = "Replace bf16 by i16 in LLVM code";
   let description = [{
-    Types of bf16 become i16 in code of the LLVM dialect that computes nothing in
-    bf16: values are loaded, moved and stored, and their bits looked at. Functions
-    neither take nor return bf16, and vectors have one dimension.
+    Code of the LLVM dialect must not compute in bf16: it may load, move, store and
+    bitcast such values. Their types become i16. Functions neither take nor return
+    bf16, and vectors have one dimension.
 
     Before: `%x = llvm.load %p : !llvm.ptr -> vector<8xbf16>`
 
@@ -112,10 +112,10 @@ def LowerBFloat16 : Pass<"dtc-lower-bfloat16"> {
 }
 
 def CompileKernels : Pass<"dtc-compile-kernels", "mlir::ModuleOp"> {
-  let summary = "turn the modules of kernels into the LLVM dialect";
+  let summary = "Lower the modules of kernels to the LLVM dialect";
   let description = [{
     Runs the passes from dtc-lower-to-linalg to the LLVM dialect on every nested
-    module that has kernels, and on no other: stage functions become calls only
+    module that has kernels, and on no other. Stage functions are lowered later,
     when the scratch memory of kernels is known.
 
     Before: `func.func @relu(%x: tensor<8xf32>) -> tensor<8xf32> attributes {dtc.kernel} {...}`

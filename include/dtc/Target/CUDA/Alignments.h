@@ -1,4 +1,4 @@
-//===- Alignments.h - how the buffers of kernels are aligned ----*- C++ -*-===//
+//===- Alignments.h - alignment of kernel buffers ---------------*- C++ -*-===//
 
 #ifndef DTC_TARGET_CUDA_ALIGNMENTS_H
 #define DTC_TARGET_CUDA_ALIGNMENTS_H
@@ -8,12 +8,14 @@
 namespace dtc {
 
 namespace attr {
-/// Argument or result of a kernel: bytes that its address is a multiple of.
+/// Attribute of a kernel's argument or result: the alignment of its address, in
+/// bytes.
 constexpr llvm::StringLiteral alignment = "dtc.alignment";
 } // namespace attr
 
-/// Writes `dtc.alignment` on the arguments and results of all kernels, by the
-/// launches of the stages and the views that these are given.
+/// Writes `dtc.alignment` on the arguments and results of all kernels. The
+/// alignments follow from the launches in stage functions, and from the views
+/// that are passed to them.
 void annotateAlignments(mlir::ModuleOp module);
 
 } // namespace dtc

@@ -1,4 +1,4 @@
-//===- CountLaunches.h - device functions that kernels launch ---*- C++ -*-===//
+//===- CountLaunches.h - numbers of launches of kernels ---------*- C++ -*-===//
 
 #ifndef DTC_TARGET_CUDA_COUNTLAUNCHES_H
 #define DTC_TARGET_CUDA_COUNTLAUNCHES_H
@@ -8,9 +8,9 @@
 
 namespace dtc {
 
-/// How many device functions each kernel of a planned module launches, by the
-/// kernel's name: kernels of a copy are lowered. Fails with a diagnostic if one
-/// has no lowering.
+/// Counts the device functions that each kernel of a planned module launches,
+/// by the kernel's name. Lowers a copy of the kernels, so `module` does not
+/// change. Fails with a diagnostic if a kernel has no lowering.
 mlir::FailureOr<llvm::StringMap<int64_t>> countLaunches(mlir::ModuleOp module);
 
 } // namespace dtc

@@ -1,7 +1,7 @@
 //===- CudaTarget.h - NVIDIA GPUs -------------------------------*- C++ -*-===//
 //
 // Kernels become device functions, which the program's host code launches. Host
-// code is for the CPU that --target-cpu names.
+// code runs on the CPU that --target-cpu names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,41 +12,42 @@
 
 namespace dtc {
 
-/// Names of emulated device functions begin with this.
+/// Prefix of the names of emulated device functions.
 constexpr llvm::StringLiteral emulatedPrefix = "device_";
-/// Attributes of an emulated device function: bytes of a block's shared memory,
-/// bytes behind each argument, negative if they are written, and whether
-/// threads of a block meet.
+/// Attributes of an emulated device function: the bytes of a block's shared
+/// memory; the bytes of each argument, negative if it is written; and whether
+/// the threads of a block synchronize.
 constexpr llvm::StringLiteral sharedBytesAttrName = "dtc.shared_bytes";
 constexpr llvm::StringLiteral placesAttrName = "dtc.places";
 constexpr llvm::StringLiteral meetsAttrName = "dtc.meets";
 
-/// Global: data that plans pass to what runs on the device.
+/// Attribute of a global that plans pass to functions on the device.
 constexpr llvm::StringLiteral constantAttrName = "dtc.device_constant";
 
 /// A GPU's architecture.
 struct CudaArchitecture {
   llvm::StringRef name;        ///< "sm_90"
-  llvm::StringRef ptxFeatures; ///< the version of PTX that it needs: "+ptx80"
-  /// Whether cuBLASLt's products of 16 bits have epilogues that are faster than
-  /// kernels.
+  llvm::StringRef ptxFeatures; ///< the PTX version that it needs: "+ptx80"
+  /// Whether 16-bit matmuls of cuBLASLt have epilogues that are faster than
+  /// separate kernels.
   bool hasEpilogues;
 
-  /// All that code can be generated for.
+  /// All architectures that dtc generates code for.
   static llvm::ArrayRef<CudaArchitecture> getAll();
-  /// Null if there is none of this name.
+  /// The architecture of this name; null if unknown.
   static const CudaArchitecture *find(llvm::StringRef name);
 };
 
 class CudaTarget : public Target {
 public:
-  /// Device functions as code of the host: for tests, which run it with
-  /// stand-ins of NVIDIA's libraries.
+  /// The architecture of emulated device functions, which run on the host.
+  /// Tests run them with fake NVIDIA libraries.
   static constexpr llvm::StringLiteral emulated = "host";
 
-  /// `architecture` is one that `find` knows, or `emulated`. If `ptxas` is the
-  /// path of NVIDIA's assembler, programs have machine code, too. Convolutions
-  /// and attention use at most `workspace` bytes.
+  /// `architecture` is known to CudaArchitecture::find, or is `emulated`. If
+  /// `ptxas`, the path of NVIDIA's assembler, is not empty, programs also
+  /// contain machine code. Convolutions and attention use at most `workspace`
+  /// bytes.
   CudaTarget(llvm::StringRef architecture, int64_t workspace,
              const CpuOptions &host, std::string ptxas)
       : architecture(architecture.str()), workspace(workspace), host(host),
@@ -68,7 +69,7 @@ public:
   mlir::Value createConstant(Place at, mlir::ModuleOp module,
                              llvm::StringRef name,
                              mlir::DenseElementsAttr data) const override;
-  /// With a `dumpDir`, PTX is there as 07-device.ptx.
+  /// Also writes PTX to `dumpDir` as 07-device.ptx, if `dumpDir` is not empty.
   llvm::LogicalResult emitObjects(mlir::ModuleOp module,
                                   llvm::ArrayRef<std::string> paths,
                                   llvm::StringRef dumpDir) const override;
@@ -85,8 +86,9 @@ private:
   std::string ptxas;
 };
 
-/// The device module of a lowered program as PTX for an architecture. Fails
-/// with a diagnostic also if it refers to anything outside of itself.
+/// Translates the device module of a lowered program to PTX for an
+/// architecture. Fails with a diagnostic, also if it refers to an external
+/// symbol.
 mlir::FailureOr<std::string> emitPtx(mlir::Operation *device,
                                      const CudaArchitecture &architecture);
 

@@ -1,6 +1,6 @@
 //===- Passes.h - passes that compile kernels for GPUs ----------*- C++ -*-===//
 //
-// From linalg on tensors to device functions and their launches.
+// Passes that lower linalg on tensors to device functions and launches.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,11 +21,11 @@ namespace dtc {
 /// Whether a device function writes to a buffer, or to a view of it.
 bool isWritten(mlir::Value memref);
 
-/// The passes that turn one module of kernels into device functions and
+/// Adds the passes that lower one module of kernels to device functions and
 /// launches.
 void buildDeviceFunctionsPipeline(mlir::OpPassManager &manager);
 
-/// The passes that turn one module of kernels into launchers and emulated
+/// Adds the passes that lower one module of kernels to launchers and emulated
 /// device functions, in the LLVM dialect.
 void buildEmulatedKernelsPipeline(mlir::OpPassManager &manager);
 

@@ -6,12 +6,12 @@
 include "mlir/Pass/PassBase.td"
 
 def AddEpilogueKernels : Pass<"dtc-add-epilogue-kernels", "mlir::ModuleOp"> {
-  let summary = "add kernels of what products do before they store";
+  let summary = "Add a kernel for the epilogue of each matmul";
   let description = [{
-    A library may have no algorithm for a product with its epilogue on the GPU at
-    hand. So each `dtc.matmul_epilogue` gets a kernel that makes its results from
-    the plain product, in f32. The runtime launches it after the product if the
-    library lacks the epilogue. The kernel may write to where it has read.
+    A library may lack an algorithm for a matmul with its epilogue on some GPUs. So
+    each `dtc.matmul_epilogue` gets a kernel that computes its results from the
+    plain product, in f32. The runtime launches this kernel after the matmul if
+    the library lacks the epilogue. The kernel may overwrite the plain product.
 
     Before:
     ```mlir
@@ -32,23 +32,25 @@ def AddEpilogueKernels : Pass<"dtc-add-epilogue-kernels", "mlir::ModuleOp"> {
 }
 
 def LowerKernelsToGpu : Pass<"dtc-lower-kernels-to-gpu", "mlir::ModuleOp"> {
-  let summary = "turn linalg on tensors into device functions and their launches";
+  let summary = "Lower linalg on tensors to device functions and launches";
   let description = [{
     Each nest of a kernel's row loops becomes a function of the module @device,
-    and the kernel the list of launches of these. A kernel has the arguments that
-    it has on a CPU (`dtc-lower-kernels`): operands, results, scratch. Threads
-    share a nest's loops in one of these ways:
+    and the kernel becomes the list of their launches. A kernel has the same
+    arguments as on a CPU (`dtc-lower-kernels`): operands, results, scratch.
+    Threads share a nest's loops in one of these ways:
 
-    * *elements*: a chunk of columns of any row for each thread, 16 bytes wide
-      where alignment allows, then the next that no other thread has;
-    * *columns*: sums over rows: a chunk of columns for each thread, one row
-      after the other;
-    * *rows*: reductions of rows: a team of threads for each row, which combine
-      by shuffles, and by shared memory if they are more than a warp; chunks of
-      up to 32 elements stay in registers between the phases of a row;
-    * *scatter*: additions at positions that are data, in several functions:
-      positions are sorted by the row of the table that they go to, and a thread
-      sums a slice of sorted positions; or sums for each row of a small table.
+    * *elements*: each thread computes a chunk of columns of any row, 16 bytes wide
+      if alignment allows, then the next chunk that no other thread has.
+    * *columns*, for sums over rows: each thread has a chunk of columns, and adds
+      one row after another.
+    * *rows*, for reductions of rows: a team of threads computes each row. They
+      combine values by shuffles, and by shared memory if a team is larger than a
+      warp. Chunks of up to 32 elements stay in registers between the phases of a
+      row.
+    * *tiles*, for transposed operands: each block reads a tile to shared memory.
+    * *scatter*, for additions at indices: several functions sort positions by
+      the row of the table that they update, and each thread sums a slice of the
+      sorted positions. For a small table, each thread keeps a sum for each row.
 
     Sums over rows are computed in slices, whose sums a second launch adds in
     their order. Nothing is atomic, and no bit depends on the order of blocks.
@@ -76,12 +78,12 @@ def LowerKernelsToGpu : Pass<"dtc-lower-kernels-to-gpu", "mlir::ModuleOp"> {
 }
 
 def MergeLaunches : Pass<"dtc-merge-launches", "mlir::ModuleOp"> {
-  let summary = "make one launch of launches whose functions are alike";
+  let summary = "Merge launches of similar device functions";
   let description = [{
-    Launches of a kernel that nothing orders, and whose device functions are
-    equal up to buffers and constants, become one launch of all their blocks. A
-    block first chooses its buffers and constants by its number. So the update of
-    all parameters is a few launches, whatever their number.
+    Independent launches of a kernel whose device functions differ only in buffers
+    and constants become one launch of all their blocks. A block first selects its
+    buffers and constants by its number. So the update of any number of parameters
+    takes a few launches.
 
     Before:
     ```mlir
@@ -103,13 +105,13 @@ def MergeLaunches : Pass<"dtc-merge-launches", "mlir::ModuleOp"> {
 }
 
 def LowerLaunches : Pass<"dtc-lower-launches", "mlir::ModuleOp"> {
-  let summary = "turn the launches of a kernel into calls of the runtime";
+  let summary = "Lower the launches of kernels to calls of the runtime";
   let description = [{
     A kernel becomes a function of the host that takes the addresses of the
     kernel's buffers and the context. Each launch is a call of `dtcrt_launch`
     with the number of its device function, in the order of @device. Arguments
-    that no launch writes to are marked `llvm.readonly`: the proof of
-    communication reads it.
+    that no launch writes to are marked `llvm.readonly`, which the proof of
+    communication reads.
 
     Before:
     ```mlir
@@ -128,13 +130,13 @@ def LowerLaunches : Pass<"dtc-lower-launches", "mlir::ModuleOp"> {
 }
 
 def EmulateDevice : Pass<"dtc-emulate-device", "mlir::ModuleOp"> {
-  let summary = "turn device functions into code of the host, for tests";
+  let summary = "Lower device functions to host code, for tests";
   let description = [{
-    Each function of @device becomes what one of its threads does, on the host:
-    numbers of thread and block, shared memory, barriers and shuffles come from
-    the first argument, `dtc_emulated_thread` of the runtime's ABI, and buffers
-    from an array of addresses, the second. Iterations of loops are counted in
-    the first argument, so that tests see whether threads share the work.
+    Each function of @device becomes a host function that runs one thread. Thread
+    and block numbers, shared memory, barriers and shuffles come from the first
+    argument, `dtc_emulated_thread` of the runtime's ABI. Buffers come from the
+    second, an array of addresses. The first argument also counts iterations of
+    loops, so that tests can check that threads share the work.
 
     Before: `gpu.func @k_0(%x: memref<32xf32>) kernel { gpu.barrier ... }`
 
@@ -145,13 +147,13 @@ def EmulateDevice : Pass<"dtc-emulate-device", "mlir::ModuleOp"> {
 }
 
 def CompileDeviceKernels : Pass<"dtc-compile-device-kernels", "mlir::ModuleOp"> {
-  let summary = "turn the modules of kernels into launches and device code";
+  let summary = "Lower the modules of kernels to launches and device code";
   let description = [{
     Runs the passes from dtc-lower-to-linalg to the LLVM dialect on every nested
-    module that has kernels, and on no other. Kernels become functions of the
-    host that launch, and device functions are in the LLVM dialect, with NVVM's
-    operations, in a `gpu.module`; or they are emulated, in the module itself.
-    How far buffers of kernels are aligned follows from their launches.
+    module that has kernels, and on no other. Kernels become host functions that
+    launch. Device functions become a `gpu.module` in the LLVM and NVVM dialects;
+    with `emulate` they become host functions in the module itself. The alignment
+    of kernel buffers follows from their launches.
 
     Before: `func.func @relu(%x: tensor<8xf32>) -> tensor<8xf32> attributes {dtc.kernel} {...}`
 
@@ -159,7 +161,7 @@ def CompileDeviceKernels : Pass<"dtc-compile-device-kernels", "mlir::ModuleOp"> 
   }];
   let options = [
     Option<"isEmulated", "emulate", "bool", "false",
-           "device functions become code of the host">,
+           "emulate device functions on the host">,
   ];
   let dependentDialects = [
     "mlir::arith::ArithDialect", "mlir::cf::ControlFlowDialect",
