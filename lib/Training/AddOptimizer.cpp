@@ -1,6 +1,6 @@
 //===- AddOptimizer.cpp - append the gradient norm and the updates --------===//
 //
-// Optimizer state becomes arguments and results, as parameters are.
+// Optimizer state becomes arguments and results, like parameters.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,14 +23,14 @@ namespace {
 
 struct TrainedParameter {
   StringRef name;
-  /// The tensor of the model that it is, or is a part of.
+  /// The tensor of the model that the parameter is, or is a part of.
   StringRef tensor;
   DictionaryAttr attributes; ///< of the argument
   BlockArgument value;
   Value gradient;
   SmallVector<Value> state;
 
-  /// The members of a flat parameter; null if it is none.
+  /// The members of a flat parameter; null for other parameters.
   Attribute getMembers() const { return attributes.get(attr::members); }
   double getLrScale() const {
     auto scale = attributes.getAs<FloatAttr>(attr::lrScale);
@@ -44,7 +44,7 @@ struct AddOptimizerPass : dtc::impl::AddOptimizerBase<AddOptimizerPass> {
 
 private:
   LogicalResult readOptions(func::FuncOp step);
-  /// The gradient as updates are given it.
+  /// The gradient that updates use: scaled to the norm limit, if there is one.
   Value createClipped(OpBuilder &builder, Value gradient, Value norm,
                       Value lossScale);
   /// The settings of a parameter's update.
@@ -119,7 +119,7 @@ static SmallVector<TrainedParameter> getTrainedParameters(func::FuncOp step) {
   return parameters;
 }
 
-/// Adds the state of each parameter after it.
+/// Adds the state of each parameter after the parameter.
 static LogicalResult addState(func::FuncOp step,
                               MutableArrayRef<TrainedParameter> parameters,
                               ArrayRef<StringRef> names) {
@@ -152,8 +152,8 @@ static LogicalResult addState(func::FuncOp step,
 // Norm and updates
 //===----------------------------------------------------------------------===//
 
-/// The norm of all gradients together. Squares add up on each stage first, so
-/// that one scalar for each stage is communicated.
+/// The norm of the global gradient. Squares are summed on each stage first, so
+/// that stages communicate one scalar.
 static Value createNorm(OpBuilder &builder, Location loc,
                         ArrayRef<TrainedParameter> parameters,
                         const StageAnalysis &stages) {
@@ -181,8 +181,8 @@ Value AddOptimizerPass::createClipped(OpBuilder &builder, Value gradient,
                               gradient, norm, lossScale, llvm::APFloat(limit));
 }
 
-/// The learning rate of a group, one value for all that have the scale: updates
-/// that read one value can share a bucket.
+/// The learning rate of a group: one value for all parameters with the scale,
+/// since updates can share a bucket only if they read the same value.
 static Value getRate(OpBuilder &builder, Value lr, double scale,
                      std::map<double, Value> &rates) {
   Value &rate = rates[scale];
@@ -228,7 +228,7 @@ void AddOptimizerPass::runOnOperation() {
     step.walk([&](AverageOp op) {
       op->setAttr(attr::skipNan, UnitAttr::get(&getContext()));
     });
-  // Steps that are skipped do not count.
+  // Skipped steps do not count.
   FailureOr<Value> stepNumber =
       getScalarInput(step, skips ? StringRef(updatesKind) : "step");
   if (failed(stages) || failed(lr) || failed(stepNumber) ||
@@ -242,7 +242,8 @@ void AddOptimizerPass::runOnOperation() {
   if (lossScale)
     norm = DivOp::create(builder, step.getLoc(), norm, lossScale);
   results.add(norm, attr::output, "grad_norm");
-  // Gradients of a norm that is no number become NaN, as those that overflow.
+  // A NaN norm makes all gradients NaN, so updates are skipped as if they had
+  // overflowed.
   if (skips && !lossScale) {
     auto type = cast<RankedTensorType>(norm.getType());
     lossScale = ConstantOp::create(builder, step.getLoc(), type,
@@ -250,7 +251,7 @@ void AddOptimizerPass::runOnOperation() {
   }
   std::map<double, Value> rates = {{1.0, *lr}};
   for (ArrayRef<TrainedParameter> rest = parameters; !rest.empty();) {
-    // Parts of one tensor stand side by side.
+    // Parts of one tensor are adjacent.
     auto parts = rest.take_while([&](const TrainedParameter &parameter) {
       return parameter.tensor == rest.front().tensor;
     });

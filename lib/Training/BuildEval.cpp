@@ -1,7 +1,7 @@
 //===- BuildEval.cpp - the sums that an evaluation returns ----------------===//
 //
-// Sums over the global batch of losses, labels and right predictions become
-// one more result of @step. SplitStages makes a function of it.
+// Sums over the global batch of losses, labels and correct predictions become
+// one more result of @step. SplitStages moves them to a function of their own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@ namespace dtc {
 using namespace mlir;
 using namespace dtc;
 
-/// More classes than these have no counts of their own.
+/// Counts for each class are limited to this number of classes.
 constexpr int64_t maxCountedClasses = 1024;
 
 namespace {
@@ -29,7 +29,7 @@ struct BuildEvalPass : dtc::impl::BuildEvalBase<BuildEvalPass> {
 private:
   LogicalResult build(func::FuncOp step, Value predictions);
   void buildOfClasses(func::FuncOp step, Value logits, BlockArgument labels);
-  /// Appends a sum, or `otherwise` where the value is null.
+  /// Appends a sum, or `otherwise` if the value is null.
   void add(StringRef name, Value value, double otherwise = 0);
   void add(const LossSum &loss, StringRef sum, StringRef count);
   void add(const ClassCounts &counts);
@@ -58,8 +58,8 @@ static int64_t getBound(func::FuncOp step, BlockArgument argument) {
   return bound ? bound[0] : 0;
 }
 
-/// Whether the labels are sequences of what an input has sequences of: then
-/// the loss is that of a language model, whose exponential is the perplexity.
+/// Whether the labels are sequences like those of an input. Then the loss is
+/// that of a language model, and its exponential is the perplexity.
 static bool predictsTokens(func::FuncOp step, BlockArgument labels) {
   auto isSequence = [](BlockArgument argument) {
     return cast<ShapedType>(argument.getType()).getRank() == 2;
@@ -115,7 +115,7 @@ void BuildEvalPass::buildOfClasses(func::FuncOp step, Value logits,
         "training_loss", "training_count");
   }
   isLanguageModel = predictsTokens(step, labels);
-  // Those of the model: logits may have columns that are padding.
+  // The model's number of classes: logits may have padding columns.
   int64_t classes = getBound(step, labels);
   if (classes == 0)
     classes = cast<ShapedType>(logits.getType()).getShape().back();

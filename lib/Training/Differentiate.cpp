@@ -1,6 +1,7 @@
 //===- Differentiate.cpp - append the backward pass -----------------------===//
 //
-// Reverse-mode differentiation of the loss by the trainable parameters.
+// Reverse-mode differentiation of the loss with respect to the trained
+// parameters.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,24 +21,24 @@ using namespace dtc;
 
 namespace {
 
-/// What a gradient flows through: the ops on a path from a trainable parameter
-/// to the loss.
+/// The ops that gradients flow through: those on a path from a trained
+/// parameter to the loss.
 struct Paths {
-  /// Values that depend on a trainable parameter, with the first such.
+  /// Values that depend on a trained parameter, with the first such parameter.
   DenseMap<Value, BlockArgument> sources;
-  /// In the order of execution.
+  /// The ops in the order of execution.
   SmallVector<Operation *> ops;
 
   Paths(func::FuncOp step, Value loss, ArrayRef<BlockArgument> trainable);
 };
 
-/// Builds gradients from the loss back.
+/// Builds gradients backward from the loss.
 class Backward {
 public:
   Backward(func::FuncOp step, const Paths &paths)
       : paths(paths), builder(getReturn(step)) {}
 
-  /// With a scale, gradients are those of the loss multiplied by it.
+  /// Builds the gradients of the loss, multiplied by `scale` if it is not null.
   LogicalResult run(Value loss, Value scale);
   Value getGradient(Value value) const { return gradients.lookup(value); }
 
@@ -154,11 +155,11 @@ Paths::Paths(func::FuncOp step, Value loss, ArrayRef<BlockArgument> trainable) {
 // Backward pass
 //===----------------------------------------------------------------------===//
 
-/// The gradient, if there is one, in a type of its shape.
+/// Converts a gradient, which may be null, to a type of its shape.
 Value Backward::convert(Value gradient, Type type) {
   if (!gradient || gradient.getType() == type)
     return gradient;
-  // What is repeated is converted before, so that it stays a repeated value.
+  // Converts before the broadcast, so that the result stays a broadcast.
   if (auto repeat = gradient.getDefiningOp<BroadcastOp>()) {
     auto from = cast<RankedTensorType>(repeat.getX().getType());
     Value x =
@@ -175,7 +176,8 @@ void Backward::accumulate(Value value, Value gradient, Location loc) {
 }
 
 LogicalResult Backward::visit(Operation *op) {
-  // A gradient that is wider than its value stays so on the way to a weight.
+  // A gradient that is wider than its value keeps its type until it reaches a
+  // weight.
   bool keepsWide =
       isa<BroadcastOp, CastOp, ReshapeOp, TransposeOp, BoundaryOp>(op);
   SmallVector<Value> resultGrads =
@@ -232,8 +234,8 @@ LogicalResult Backward::run(Value loss, Value scale) {
   return success();
 }
 
-/// A gradient that depends on no parameter (of a linear loss) is known on every
-/// stage: it needs no boundary.
+/// A gradient of a linear loss may depend on no parameter. Every stage can
+/// compute it, so it needs no boundary.
 static void bypassNeedlessBoundaries(func::FuncOp step) {
   DenseSet<Value> staged;
   for (BlockArgument parameter : getParameters(step))
@@ -258,7 +260,7 @@ static FailureOr<Value> findLoss(func::FuncOp step) {
                         "differentiate");
 }
 
-/// Says why there is nothing to train, and which option changes that.
+/// Reports why there is nothing to train, and the option that changes that.
 static void reportNothingToTrain(func::FuncOp step, bool hasTrainable) {
   size_t count = getParameters(step).size();
   InFlightDiagnostic error = step.emitError("there is nothing to train: ");

@@ -1,9 +1,10 @@
 //===- FlattenParameters.cpp - ZeRO's flat parameters ---------------------===//
 //
-// Members of a bucket are laid side by side, padded, and stored and updated as
-// one tensor, a flat parameter, that is split over the ranks that share the
-// batch. That gradients are reduce-scattered and parameters gathered follows
-// from the layouts (Rajbhandari et al., ZeRO, arXiv 1910.02054).
+// The members of a bucket are flattened, concatenated and padded. They are
+// stored and updated as one tensor, a flat parameter, which is sharded over the
+// ranks that share the batch. Reduce-scatters of gradients and all-gathers of
+// parameters follow from the layouts (Rajbhandari et al., ZeRO, arXiv
+// 1910.02054).
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,10 +22,11 @@ using namespace mlir;
 using namespace dtc;
 
 //===----------------------------------------------------------------------===//
-// One tensor of many
+// Concatenation
 //===----------------------------------------------------------------------===//
 
-/// [parts, elements of a part]: a part is what a rank of tp holds.
+/// Flattens a member to [parts, elements of a part], where a part is the shard
+/// of a tp rank.
 static Value flatten(OpBuilder &builder, const BucketMember &member,
                      Value value) {
   Location loc = value.getLoc();
@@ -69,23 +71,24 @@ static Value restore(OpBuilder &builder, const BucketMember &member,
 
 namespace {
 
-/// What all flat parameters of a step have in common.
+/// The sharding that all flat parameters of a step share.
 struct Sharding {
-  StringRef axis;     ///< whose ranks have a shard each
-  int64_t ways;       ///< how many these are
+  StringRef axis;     ///< mesh axis with one shard per rank
+  int64_t ways;       ///< size of that axis
   bool perMicrobatch; ///< gradients are scattered before they are accumulated
-  bool gathersAtUse;  ///< each function of a stage gathers what it reads
+  bool gathersAtUse;  ///< each function of a stage gathers the parameters that
+                      ///< it reads
 };
 
-/// Makes one parameter and one gradient of those of a bucket.
+/// Replaces the parameters and gradients of a bucket by one of each.
 class Flattening {
 public:
   Flattening(func::FuncOp step, const Sharding &sharding,
              const ParameterBucket &bucket, unsigned number);
 
-  /// The new argument, of which the members' uses see views.
+  /// Adds the new argument. Uses of the members read views of it.
   void replaceParameters();
-  /// The members' gradients side by side, and zeros.
+  /// Concatenates the members' gradients, with zeros as padding.
   Value joinGradients();
 
   StringRef getName() const { return name; }
@@ -144,8 +147,8 @@ Attribute Flattening::describeMembers() {
   return attributes.getArrayAttr(list);
 }
 
-/// The element type that the step reads the members in, and so gathers them:
-/// that which it casts all of them to, if it does nothing else with them.
+/// The element type in which the step gathers the members: the type that it
+/// casts all of them to, if it uses them in no other way.
 Type Flattening::getReadType() {
   Type element;
   for (const BucketMember &member : bucket.members)
@@ -168,7 +171,7 @@ void Flattening::replaceParameters() {
   list.set(attr::splitDims, splits);
   if (sharding.gathersAtUse)
     list.set(attr::gatheredAtUse, attributes.getUnitAttr());
-  // Members have the same.
+  // All members have the same value of these attributes.
   for (StringRef group : {attr::noDecay, attr::lrScale})
     if (Attribute value =
             step.getArgAttr(first.parameter.getArgNumber(), group))
@@ -202,8 +205,8 @@ void Flattening::replaceParameters() {
 }
 
 Value Flattening::joinGradients() {
-  // As soon as the last is there, so that none waits for other buckets. Members
-  // are in the order of their gradients.
+  // Inserts after the last gradient, so that no gradient waits for other
+  // buckets. Members are in the order of their gradients.
   auto builder = OpBuilder::atBlockBegin(&step.front());
   for (const BucketMember &member : llvm::reverse(bucket.members))
     if (Operation *op = member.gradient.getDefiningOp()) {

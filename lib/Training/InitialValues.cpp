@@ -1,6 +1,6 @@
-//===- InitialValues.cpp - how parameters start ---------------------------===//
+//===- InitialValues.cpp - initial values of parameters -------------------===//
 //
-// See InitialValues.h. The training program draws the numbers.
+// See InitialValues.h. The training program draws the random numbers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +12,7 @@
 using namespace mlir;
 using namespace dtc;
 
-/// Whether a weight is brought into the form of a convolution's filters.
+/// Whether a weight is reshaped to the filters of a convolution.
 static bool isFilters(Value weight) {
   return llvm::any_of(weight.getUsers(), [](Operation *user) {
     if (isa<TransposeOp, ReshapeOp>(user))
@@ -21,9 +21,9 @@ static bool isFilters(Value weight) {
   });
 }
 
-/// Standard deviation of a weight's entries. One dimension of a matrix counts
-/// inputs and the other outputs; its product says which one is inputs. Each tap
-/// of filters [outputs, inputs, height, width] is an input and an output.
+/// The standard deviation of a weight's elements. One dimension of a matrix is
+/// inputs, and the other outputs; the matmul that uses it says which. In
+/// filters [outputs, inputs, height, width], the fans also include the taps.
 static double getDeviation(StringRef rule, BlockArgument weight) {
   if (rule == "normal")
     return 0.02;
@@ -45,10 +45,10 @@ static double getDeviation(StringRef rule, BlockArgument weight) {
                           : std::sqrt(2.0 / fanIn);
 }
 
-/// A vector that multiplies is a scale: of a norm, or of one that the model
-/// spells out, such as an RMS norm. So is the variance of a batch norm. The
-/// slopes of PRelu are none: they multiply in one branch of a choice, whose
-/// other branch is what they multiply.
+/// Whether a vector multiplies its operand: the scale of a norm, also of a norm
+/// that the model spells out, or the variance of a batch norm. The slopes of
+/// PRelu do not count: they multiply in one branch of a select, whose other
+/// branch is the operand itself.
 static bool isScale(BlockArgument vector) {
   return llvm::any_of(vector.getUses(), [](OpOperand &use) {
     Operation *user = use.getOwner();

@@ -1,8 +1,8 @@
-//===- JoinGradients.cpp - gradients of what each position uses -----------===//
+//===- JoinGradients.cpp - joint gradients of many positions --------------===//
 //
 // A layer that runs once per position uses its weights, and slices of its
-// input, as often. Their gradients are sums with a term for each position,
-// which are what one op gives for all positions.
+// input, at each position. Their gradients are sums with a term for each
+// position. One op over all positions computes such a sum.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +23,8 @@ using namespace dtc;
 
 namespace {
 
-/// Matrices that follow each other in a concatenation along dimension 0, each
-/// as one element of it, from element `first`.
+/// A concatenation along dimension 0 with the matrices as consecutive elements,
+/// starting at element `first`.
 struct Whole {
   ConcatOp concat;
   int64_t first;
@@ -36,15 +36,16 @@ struct Operand {
   std::optional<Whole> whole;
 };
 
-/// One sum, and what takes the place of its terms.
+/// A sum, and the ops that replace its terms.
 class Sum {
 public:
   explicit Sum(AddOp root) : builder(root), root(root) { collect(root); }
 
   void joinPads();
-  /// The rows of a product are divided among so many parts of the batch.
+  /// Joins the terms that are products. Ranks and micro-batches divide the rows
+  /// of a product into `parts`.
   void joinProducts(int64_t parts);
-  /// Replaces the sum if terms were joined.
+  /// Replaces the sum if any terms were joined.
   void replace();
 
 private:
@@ -61,7 +62,7 @@ private:
   SmallVector<Value> terms, joined;
 };
 
-/// Whether an addition is a term of another one, and nothing else.
+/// Whether the only use of an addition is as a term of another one.
 bool isTerm(AddOp add) {
   if (!add->hasOneUse() || !add->getDiscardableAttrDictionary().empty())
     return false;
@@ -81,8 +82,7 @@ void Sum::collect(AddOp add) {
   }
 }
 
-/// Removes the terms that are results of such ops and are nothing else's
-/// operand.
+/// Removes the terms that are results of `OpType` and have no other use.
 template <typename OpType>
 SmallVector<OpType> Sum::takeTerms(function_ref<bool(OpType)> isWanted) {
   SmallVector<OpType> taken;
@@ -108,15 +108,15 @@ Value Sum::concat(ValueRange parts, int64_t axis) {
                           axis);
 }
 
-/// What a value is but for its shape.
+/// Follows a value through reshapes.
 static Value withoutReshapes(Value value) {
   while (auto reshape = value.getDefiningOp<ReshapeOp>())
     value = reshape.getX();
   return value;
 }
 
-/// Whether a gradient of a weight is a product with a value, in whatever shape:
-/// the backward pass has it anyway.
+/// Whether a weight gradient is a product with a value, in any shape. Then the
+/// backward pass has the value in any case.
 static bool isReadForWeights(Value value) {
   return llvm::any_of(value.getUsers(), [](Operation *user) {
     if (auto reshape = dyn_cast<ReshapeOp>(user))
@@ -126,9 +126,9 @@ static bool isReadForWeights(Value value) {
   });
 }
 
-/// The concatenation that has the matrices as elements, in this order, and that
+/// Finds the concatenation with the matrices as elements, in this order, that
 /// the backward pass reads: a layer's outputs, or the gradients of its inputs.
-/// None if it is computed after something that reads the sum.
+/// Returns none if it is computed after an op that reads the sum.
 std::optional<Whole> Sum::findWhole(ArrayRef<Value> matrices) {
   auto matrix = cast<RankedTensorType>(matrices.front().getType());
   int64_t count = matrices.size();
@@ -160,8 +160,8 @@ std::optional<Whole> Sum::findWhole(ArrayRef<Value> matrices) {
   return std::nullopt;
 }
 
-/// So many of the matrices below each other, along a dimension of their own
-/// until then: the batch, which their rows are, stays one dimension.
+/// Concatenates `count` matrices along a new dimension, so that the batch,
+/// their rows, stays a dimension.
 Value Sum::takeRows(const Operand &operand, int64_t first, int64_t count) {
   auto type = cast<RankedTensorType>(operand.matrices.front().getType());
   int64_t rows = type.getDimSize(0), columns = type.getDimSize(1);
@@ -186,8 +186,8 @@ Value Sum::takeRows(const Operand &operand, int64_t first, int64_t count) {
   return reshape(all, {count * rows, columns});
 }
 
-/// What follows each other along one axis is joined, and padded where the
-/// whole is more.
+/// Joins pads of consecutive ranges along one axis. Pads the result if it is
+/// smaller than the sum.
 void Sum::joinPads() {
   SmallVector<PadOp> pads = takeTerms<PadOp>([](PadOp) { return true; });
   llvm::sort(pads, [](PadOp a, PadOp b) {
@@ -232,9 +232,10 @@ std::array<Operand, 2> Sum::getOperands(ArrayRef<MatMulOp> products) {
   return operands;
 }
 
-/// A^T B + C^T D is [A; C]^T [B; D]. What is one value anyway is read there. Of
-/// others, as many terms at a time are copied together as have no more elements
-/// than the result, which is what is kept for it.
+/// A^T B + C^T D is [A; C]^T [B; D]. Operands that are slices of one value are
+/// read from that value. Of the others, terms are concatenated in groups that
+/// have no more elements than the result, so that the copy takes no more memory
+/// than the result.
 void Sum::joinProducts(int64_t parts) {
   auto result = cast<RankedTensorType>(root.getResult().getType());
   if (result.getRank() != 2)
@@ -251,7 +252,8 @@ void Sum::joinProducts(int64_t parts) {
       terms.push_back(products.front());
       continue;
     }
-    // The backward pass has positions from the last on; a layer may, too.
+    // The backward pass goes through positions in reverse. A layer may do so,
+    // too.
     SmallVector<MatMulOp> ordered(llvm::reverse(products));
     std::array<Operand, 2> operands = getOperands(ordered);
     if (std::array<Operand, 2> others = getOperands(products);
@@ -281,7 +283,7 @@ void Sum::joinProducts(int64_t parts) {
   }
 }
 
-/// From what is joined on, which has the type of the sum.
+/// From the first joined term on, which has the type of the sum.
 void Sum::replace() {
   if (joined.empty())
     return;
@@ -299,7 +301,7 @@ struct JoinGradients : dtc::impl::JoinGradientsBase<JoinGradients> {
   using JoinGradientsBase::JoinGradientsBase;
 
   void runOnOperation() override {
-    // Pads first: what they become may be an operand of products.
+    // Joins pads first: the result may be an operand of products.
     forEachSum([](Sum &sum) { sum.joinPads(); });
     forEachSum([&](Sum &sum) { sum.joinProducts(parts); });
   }

@@ -1,7 +1,7 @@
-//===- MixedPrecision.cpp - products and activations in 16 bits -----------===//
+//===- MixedPrecision.cpp - matmuls and activations in 16 bits ------------===//
 //
-// Casts parameters and inputs where they are used, and lets the types of all
-// that is computed from them follow.
+// Casts parameters and inputs where they are used. The types of all values that
+// are computed from them follow.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ static Value castTo(Value value, Type element, Operation *user) {
   return CastOp::create(builder, user->getLoc(), type.clone(element), value);
 }
 
-/// Casts the operands that `isChosen`.
+/// Casts the operands for which `isChosen` holds.
 static void castOperands(Operation *op, Type element,
                          function_ref<bool(OpOperand &)> isChosen) {
   for (OpOperand &operand : op->getOpOperands())
@@ -32,9 +32,9 @@ static void castOperands(Operation *op, Type element,
       operand.set(castTo(operand.get(), element, op));
 }
 
-/// What a step reads in 16 bits: what trains, and data that the model sees.
-/// Labels, running statistics and buffers, such as the frequencies of rotary
-/// embeddings, stay as they are.
+/// Whether a step reads an argument in 16 bits: trained parameters and the
+/// model's input data. Labels, running statistics and buffers, such as the
+/// frequencies of rotary embeddings, keep their types.
 static bool isCast(func::FuncOp step, BlockArgument argument) {
   unsigned number = argument.getArgNumber();
   if (!isF32(argument.getType()) || step.getArgAttr(number, attr::frozen))
@@ -44,8 +44,8 @@ static bool isCast(func::FuncOp step, BlockArgument argument) {
   return bool(getArgString(argument, attr::parameter));
 }
 
-/// Casts each use by itself: it has a gradient of its own, and these are added
-/// in f32.
+/// Casts each use separately, because each use has its own gradient, and these
+/// are added in f32.
 static void castArguments(func::FuncOp step, Type narrow) {
   for (BlockArgument argument : step.getArguments())
     if (isCast(step, argument))
@@ -54,8 +54,8 @@ static void castArguments(func::FuncOp step, Type narrow) {
           use.set(castTo(argument, narrow, use.getOwner()));
 }
 
-/// The element type of a result of an op without type inference: that of the
-/// operands that it moves or multiplies.
+/// The element type of a result of an op without type inference: the type of
+/// the operands that it moves or multiplies.
 static Type getElement(Operation *op) {
   for (Value operand : op->getOperands())
     if (isFloat16(operand.getType()))
@@ -63,7 +63,7 @@ static Type getElement(Operation *op) {
   return {};
 }
 
-/// Sets the types of an op's results from those of its operands.
+/// Updates the types of an op's results by those of its operands.
 static LogicalResult updateTypes(Operation *op, Type narrow) {
   auto isNarrow = [](Value value) { return isFloat16(value.getType()); };
   if (op->hasTrait<Product>())
@@ -73,7 +73,7 @@ static LogicalResult updateTypes(Operation *op, Type narrow) {
   if (llvm::none_of(op->getOperands(), isNarrow) || isa<CompareOp>(op))
     return success();
   if (auto cast = dyn_cast<CastOp>(op)) {
-    // The model's own conversion to f32, of what is narrow now.
+    // The model's own cast to f32 of a value that has 16 bits now.
     if (isF32(cast.getY().getType()))
       cast.getY().setType(
           cast.getY().getType().clone(getElementTypeOrSelf(cast.getX())));
@@ -92,7 +92,8 @@ static LogicalResult updateTypes(Operation *op, Type narrow) {
   }
   bool movesElements = llvm::any_of(
       op->getResults(), [](Value result) { return isF32(result.getType()); });
-  // All operands have one type: the narrow one, or f32 if the op moves none.
+  // All operands have one type: the 16-bit type, or f32 if the op moves no
+  // elements.
   castOperands(op, movesElements ? narrow : Float32Type::get(op->getContext()),
                [&](OpOperand &operand) {
                  Type type = operand.get().getType();
@@ -128,7 +129,8 @@ struct MixedPrecision : dtc::impl::MixedPrecisionBase<MixedPrecision> {
           << name << "', expected fp32, bf16 or fp16";
       return signalPassFailure();
     }
-    // Small gradients would be zero in f16 (Micikevicius et al., section 3.2).
+    // Small gradients would underflow in f16 (Micikevicius et al., section
+    // 3.2).
     if (narrow.isF16() && failed(getScalarInput(*step, lossScaleKind)))
       return signalPassFailure();
     castArguments(*step, narrow);

@@ -1,6 +1,7 @@
-//===- Optimizers.cpp - the optimizers there are --------------------------===//
+//===- Optimizers.cpp - table of optimizers -------------------------------===//
 //
-// Definitions and defaults are PyTorch's, or of the papers that the ops name.
+// Definitions and defaults are those of PyTorch, or of the papers that the ops
+// cite.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +24,7 @@ using Values = SmallVector<Value>;
 
 namespace {
 
-/// What all updates are built from.
+/// Builds the ops of updates.
 struct UpdateBuilder {
   UpdateBuilder(OpBuilder &builder, const ParameterUpdate &update,
                 const Settings &settings)
@@ -93,7 +94,7 @@ static Values createLion(OpBuilder &builder, const ParameterUpdate &update,
                                      b.get("beta2"), b.get("weight_decay")));
 }
 
-/// Optimizers that look at one element at a time.
+/// Updates of optimizers that treat each element separately.
 template <Values (*createUpdate)(OpBuilder &, const ParameterUpdate &,
                                  const Settings &)>
 static SmallVector<Values> createEach(OpBuilder &builder,
@@ -104,7 +105,7 @@ static SmallVector<Values> createEach(OpBuilder &builder,
   });
 }
 
-/// The norm of a tensor in parts.
+/// The norm of a tensor that is given in parts.
 static Value createNorm(OpBuilder &builder, ArrayRef<Value> parts) {
   auto scalar = RankedTensorType::get({}, builder.getF64Type());
   Value sum;
@@ -116,8 +117,8 @@ static Value createNorm(OpBuilder &builder, ArrayRef<Value> parts) {
   return SqrtOp::create(builder, sum.getLoc(), sum);
 }
 
-/// lr times the norm of the parameter over that of the direction, or times one
-/// where a norm is zero.
+/// lr times the norm of the parameter, divided by the norm of the direction.
+/// The ratio is one if a norm is zero.
 static Value createLambRate(OpBuilder &builder, Value lr, Value norm,
                             Value directionNorm) {
   Location loc = norm.getLoc();
@@ -138,8 +139,8 @@ static Value createLambRate(OpBuilder &builder, Value lr, Value norm,
   return MulOp::create(builder, loc, lr, ratio);
 }
 
-/// A step along AdamW's direction, as long as the parameter is in proportion
-/// to lr: You et al., arXiv 1904.00962, algorithm 2, phi being the identity.
+/// A step along AdamW's direction, with a length of lr times the parameter's
+/// norm: You et al., arXiv 1904.00962, algorithm 2, where phi is the identity.
 static SmallVector<Values> createLamb(OpBuilder &builder,
                                       ArrayRef<ParameterUpdate> parts,
                                       const Settings &settings) {
@@ -305,11 +306,11 @@ Settings dtc::getGivenSettings(const TrainingOptions &options) {
   return settings;
 }
 
-/// What a value has to be; null if it is.
+/// Describes the valid range of a setting if the value is outside; else null.
 static const char *findRangeError(StringRef name, double value) {
   if (name == "nesterov")
     return value == 0 || value == 1 ? nullptr : "0 or 1";
-  // Zero divides by zero where a gradient has always been zero.
+  // Epsilon 0 would divide by zero where a gradient has always been zero.
   if (name == "epsilon")
     return value > 0 && std::isfinite(value) ? nullptr : "a number above 0";
   if (name == "weight_decay")

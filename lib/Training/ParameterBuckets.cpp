@@ -1,4 +1,4 @@
-//===- ParameterBuckets.cpp - parameters that are sharded as one ----------===//
+//===- ParameterBuckets.cpp - buckets of sharded parameters ---------------===//
 //
 // See ParameterBuckets.h.
 //
@@ -33,7 +33,7 @@ StringRef dtc::getLayerName(StringRef parameter) {
   return last == StringRef::npos ? parameter : parameter.take_front(last);
 }
 
-/// The shortest front of a name, in whole components, that matches.
+/// The shortest prefix of a name, in whole components, that matches.
 static StringRef matchFront(const llvm::GlobPattern &pattern, StringRef name) {
   for (size_t end = name.find('.');; end = name.find('.', end + 1)) {
     StringRef front = name.take_front(end);
@@ -44,8 +44,8 @@ static StringRef matchFront(const llvm::GlobPattern &pattern, StringRef name) {
   }
 }
 
-/// Parameters that cross stages, themselves or what is made of parameters and
-/// constants alone.
+/// Parameters that cross stages, either directly or as part of a value that is
+/// computed from parameters and constants only.
 static DenseSet<Value> findCrossing(func::FuncOp step) {
   DenseSet<Value> fixed, crossing;
   for (BlockArgument argument : step.getArguments())
@@ -63,7 +63,7 @@ static DenseSet<Value> findCrossing(func::FuncOp step) {
   return crossing;
 }
 
-/// The parameters that have gradients, in the order in which these are
+/// The parameters that have gradients, in the order in which gradients are
 /// complete.
 static SmallVector<BucketMember> getMembers(func::FuncOp step, int64_t tp,
                                             const StageAnalysis &stages) {
@@ -100,7 +100,7 @@ static SmallVector<BucketMember> getMembers(func::FuncOp step, int64_t tp,
   return members;
 }
 
-/// One update in place of both is the same op on the same scalars.
+/// Whether one update can replace both: the same op with the same scalars.
 static bool areAlike(func::FuncOp step, const BucketMember &a,
                      const BucketMember &b) {
   auto agree = [&](StringRef name) {
@@ -144,8 +144,8 @@ dtc::collectBuckets(func::FuncOp step, int64_t tp, const BucketLimits &limits) {
     hasMatch |= !group.empty();
     if (group.empty() && !limits.group.empty())
       group = getLayerName(member.getName());
-    // The last that would do; what is full stays so, that no member waits for
-    // gradients that come much later.
+    // Takes the last bucket that fits. Buckets before it stay closed, so that
+    // no member waits for gradients that come much later.
     auto open = std::find_if(
         buckets.rbegin(), buckets.rend(), [&](const ParameterBucket &bucket) {
           return bucket.group == group &&

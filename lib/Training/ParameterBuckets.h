@@ -1,7 +1,7 @@
-//===- ParameterBuckets.h - parameters that are sharded as one --*- C++ -*-===//
+//===- ParameterBuckets.h - buckets of sharded parameters -------*- C++ -*-===//
 //
-// Parameters of any size lie side by side in a bucket, which splits evenly over
-// the ranks that share the batch.
+// A bucket concatenates parameters of any size, so that it can be split evenly
+// over the ranks that share the batch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,8 +18,9 @@ struct BucketMember {
   mlir::BlockArgument parameter;
   mlir::Value gradient;
   int64_t stage;
-  bool crossesStages; ///< its gradient is a sum that other stages add to
-  /// The dimension that tp splits, and into how many; 1 if none.
+  bool crossesStages; ///< stages sum its gradient
+  /// The dimension that tp splits, and the number of parts; 1 if it is not
+  /// split.
   int64_t splitDim = 0, parts = 1;
 
   mlir::RankedTensorType getType() const {
@@ -30,28 +31,30 @@ struct BucketMember {
   int64_t getSize() const { return getType().getNumElements() / parts; }
 };
 
-/// Members of one stage and element type, whose updates differ in nothing.
+/// Members of one stage and element type, whose updates are the same op.
 struct ParameterBucket {
-  llvm::SmallVector<BucketMember> members; ///< by when gradients are complete
+  llvm::SmallVector<BucketMember>
+      members;       ///< in the order in which gradients are complete
   int64_t size = 0;  ///< elements of one part, without padding
-  std::string group; ///< what is gathered together
-  int64_t limit = 0; ///< bytes that it may have, if it is not one member alone
+  std::string group; ///< parameters of a group are gathered together
+  int64_t limit = 0; ///< limit of its bytes, unless it has a single member
 };
 
 struct BucketLimits {
-  int64_t bytes; ///< of a bucket's parameters; a larger parameter is alone
-  /// Which parameters share a bucket: empty for any, "layer" for those of one
-  /// layer, else a pattern that the front of their names matches.
+  int64_t bytes; ///< limit of a bucket; a larger parameter is alone
+  /// The parameters that share a bucket: all if empty, those of one layer if
+  /// "layer", else those with the same prefix that matches this pattern.
   llvm::StringRef group;
 };
 
-/// The buckets of all parameters that have a gradient. `tp` ranks share those
-/// that are split. Fails, with a diagnostic, if the pattern matches nothing.
+/// Forms buckets of all parameters that have a gradient. `tp` is the number of
+/// ranks that share split parameters. Fails with a diagnostic if the pattern
+/// matches nothing.
 mlir::FailureOr<std::vector<ParameterBucket>>
 collectBuckets(mlir::func::FuncOp step, int64_t tp, const BucketLimits &limits);
 
-/// The layer of a parameter, by PyTorch's names: up to the first number, or all
-/// but the last component.
+/// The layer of a parameter, by PyTorch's names: the name up to the first
+/// number, or without its last component.
 llvm::StringRef getLayerName(llvm::StringRef parameter);
 
 } // namespace dtc

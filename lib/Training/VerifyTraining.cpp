@@ -1,6 +1,7 @@
 //===- VerifyTraining.cpp - check a step without layouts ------------------===//
 //
-// What the next phases rely on; see docs/Architecture/Training.md.
+// Checks the invariants that later phases rely on; see
+// docs/Architecture/Training.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,8 +12,8 @@
 using namespace mlir;
 using namespace dtc;
 
-/// The type of each result, by what it is: an attribute's name and string. Of
-/// several that are the same, the first.
+/// The type of each result, by its attribute's name and string. If several
+/// results have the same, the type of the first.
 static llvm::StringMap<Type> getResultTypes(func::FuncOp step) {
   llvm::StringMap<Type> types;
   for (auto [i, type] : llvm::enumerate(step.getResultTypes()))
@@ -24,8 +25,8 @@ static llvm::StringMap<Type> getResultTypes(func::FuncOp step) {
   return types;
 }
 
-/// Each trained parameter has its new value and its gradient, each state its
-/// new value.
+/// Checks that each trained parameter has a new value and a gradient, and each
+/// state a new value.
 static LogicalResult verifyUpdates(func::FuncOp step) {
   bool isValid = true;
   llvm::StringMap<Type> types = getResultTypes(step);

@@ -1,7 +1,7 @@
 //===- DifferentiableInterface.h - gradients of ops -------------*- C++ -*-===//
 //
-// The interface that dtc-differentiate asks, and the registration of the
-// models that implement it.
+// The interface that dtc-differentiate calls, and the registration of its
+// models.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,14 +20,14 @@ class DialectRegistry;
 
 namespace dtc {
 
-/// Attaches the gradients of all differentiable dtc ops. A context that runs
-/// dtc-differentiate needs them.
+/// Attaches the gradient rules of all differentiable dtc ops. dtc-differentiate
+/// needs them.
 void registerGradients(mlir::DialectRegistry &registry);
 
-/// The type of the gradient of a value: the value's, but in f32 where the value
-/// is a weight that was rounded to f16 or bf16 for its use, then perhaps
-/// reshaped, transposed or sent to another stage. Such gradients are summed up
-/// and never rounded.
+/// The type of a value's gradient: the value's type, except for a weight that
+/// is rounded to f16 or bf16 for its use, and then perhaps reshaped, transposed
+/// or sent to another stage. The gradient of such a value is f32: it is
+/// accumulated without rounding.
 mlir::RankedTensorType getGradientType(mlir::Value value);
 
 } // namespace dtc

@@ -1,6 +1,6 @@
-//===- InitialValues.h - how parameters start -------------------*- C++ -*-===//
+//===- InitialValues.h - initial values of parameters -----------*- C++ -*-===//
 //
-// From weights, or from a rule of the field.
+// Parameters start from weights of the model, or from an initialization rule.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,22 +13,22 @@
 
 namespace dtc {
 
-/// How one parameter starts.
+/// The initial values of one parameter.
 struct Initializer {
   enum Kind { Weights, Zeros, Ones, Normal };
 
   Kind kind;
-  double deviation = 0; ///< of Normal: the standard deviation
+  double deviation = 0; ///< the standard deviation of Normal
 };
 
-/// By the parameter's name.
+/// Initializers by the parameter's name.
 using Initializers = llvm::StringMap<Initializer>;
 
-/// The initializer of every parameter of an imported module. `rule` is empty
-/// (weights), normal (N(0, 0.02)), xavier (Glorot and Bengio 2010, normal) or
-/// kaiming (He et al. 2015, normal, fan in). By any rule, scales of norms start
-/// at one and other vectors at zero. Without a rule, a parameter that has no
-/// weights is an error.
+/// Chooses the initializer of every parameter of an imported module. `rule` is
+/// empty (the model's weights), normal (N(0, 0.02)), xavier (Glorot and Bengio
+/// 2010, normal) or kaiming (He et al. 2015, normal, fan in). With any rule,
+/// scales of norms start at one, and other vectors at zero. Fails with a
+/// diagnostic if the rule is empty and a parameter has no weights.
 mlir::FailureOr<Initializers>
 chooseInitializers(mlir::ModuleOp module, llvm::StringRef rule,
                    llvm::function_ref<bool(llvm::StringRef)> hasWeights);

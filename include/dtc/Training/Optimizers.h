@@ -1,7 +1,7 @@
-//===- Optimizers.h - the optimizers there are ------------------*- C++ -*-===//
+//===- Optimizers.h - table of optimizers -----------------------*- C++ -*-===//
 //
-// One table: what each optimizer is called, its settings and defaults, its
-// state, and how it updates a parameter.
+// One table has each optimizer's name, settings with defaults, state and update
+// rule.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,11 +16,11 @@
 
 namespace dtc {
 
-/// Values of momentum, nesterov, alpha, beta1, beta2, epsilon, weight_decay,
-/// by name; a flag is 0 or 1.
+/// Values of momentum, nesterov, alpha, beta1, beta2, epsilon and weight_decay
+/// by name. A flag is 0 or 1.
 using OptimizerSettings = std::map<std::string, double>;
 
-/// What an update of one parameter works on. The gradient has the parameter's
+/// The operands of one parameter's update. The gradient has the parameter's
 /// type; lr and step are scalars of type f64.
 struct ParameterUpdate {
   mlir::Value parameter, gradient, lr, step;
@@ -31,40 +31,41 @@ struct Optimizer {
   const char *name;
   /// Default learning rate.
   double lr;
-  /// All that the optimizer has, with their defaults.
+  /// All settings of the optimizer, with their defaults.
   OptimizerSettings settings;
-  /// State of each parameter, each of the parameter's type and zero at first.
+  /// The names of each parameter's states. A state has the parameter's type and
+  /// starts at zero.
   llvm::SmallVector<llvm::StringRef> (*getStateNames)(
       const OptimizerSettings &settings);
-  /// For each parameter its new value, then its new state. The parameters are
-  /// one tensor of the model: one, or the parts it was taken apart into.
-  /// `settings` are complete.
+  /// Builds the new value of each parameter, then its new states. The
+  /// parameters are parts of one tensor of the model, or the whole tensor.
+  /// `settings` must have a value for every setting.
   llvm::SmallVector<llvm::SmallVector<mlir::Value>> (*createUpdates)(
       mlir::OpBuilder &builder, llvm::ArrayRef<ParameterUpdate> parts,
       const OptimizerSettings &settings);
-  /// Whether an element of the parameter depends on its own gradient and state
-  /// alone, so that updates of several parameters may be one.
+  /// Whether each element depends on its own gradient and state only, so that
+  /// one update can handle several parameters.
   bool isElementwise;
 };
 
-/// In the order that people see them in.
+/// All optimizers, in the order of help texts.
 llvm::ArrayRef<Optimizer> getOptimizers();
 
 /// Their names, separated by `separator`.
 std::string listOptimizers(llvm::StringRef separator);
 
-/// An error names all that there are.
+/// Finds an optimizer. The error lists all names.
 llvm::Expected<const Optimizer *> findOptimizer(llvm::StringRef name);
 
-/// The setting that an option has the name of, or empty: "weight_decay" of
-/// --weight-decay.
+/// The name of the setting that an option sets: "weight_decay" for
+/// --weight-decay. Empty if it sets none.
 std::string findSetting(llvm::StringRef option);
 
-/// The settings that have been chosen.
+/// The settings that options set explicitly.
 OptimizerSettings getGivenSettings(const TrainingOptions &options);
 
-/// The settings that were given and the defaults of the others. An error if one
-/// was given that the optimizer does not have, or outside its range.
+/// The explicit settings, and the defaults of the others. Returns an error if
+/// the optimizer lacks an explicit setting, or if its value is out of range.
 llvm::Expected<OptimizerSettings>
 completeSettings(const Optimizer &optimizer, const OptimizerSettings &given);
 

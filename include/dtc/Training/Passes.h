@@ -1,7 +1,7 @@
 //===- Passes.h - passes of the training phase ------------------*- C++ -*-===//
 //
-// From the forward pass with its loss to one training step: gradients,
-// optimizer.
+// Passes that turn the forward pass with its loss into a training step:
+// gradients and optimizer.
 //
 //===----------------------------------------------------------------------===//
 

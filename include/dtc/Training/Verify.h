@@ -1,6 +1,6 @@
 //===- Verify.h - invariants of a step without layouts ----------*- C++ -*-===//
 //
-// What the phases after training rely on.
+// The invariants that the phases after training rely on.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,9 +11,9 @@
 
 namespace dtc {
 
-/// Checks that a module is what the training phase makes: what `verifyForward`
-/// checks, and a gradient and an update for every parameter that is not frozen.
-/// Fails with a diagnostic.
+/// Checks that a module is a valid result of the training phase: the invariants
+/// of `verifyForward`, and a gradient and an update for every parameter that is
+/// not frozen. Fails with a diagnostic.
 mlir::LogicalResult verifyTraining(mlir::ModuleOp module, int64_t numStages);
 
 } // namespace dtc

@@ -1,6 +1,7 @@
 //===- Attention.cpp - gradient of attention ------------------------------===//
 //
-// One op, which computes the scores again from what is kept of each row.
+// The gradient is one op, which recomputes the scores from the saved lse of
+// each row.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +13,7 @@ namespace dtc {
 
 static void differentiate(AttentionOp op, Vjp &d) {
   Value g = d.grad(0);
-  if (!g) // nothing that trains uses lse
+  if (!g) // no trained value uses lse
     return;
   auto gradient = d.create<AttentionGradOp>(
       op.getQueries(), op.getKeys(), op.getValues(), op.getMask(),

@@ -1,6 +1,6 @@
 //===- Boundary.cpp - gradients of ops between pipeline stages ------------===//
 //
-// A value's gradient goes the opposite way.
+// A gradient crosses stages in the opposite direction of its value.
 //
 //===----------------------------------------------------------------------===//
 

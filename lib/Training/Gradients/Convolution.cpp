@@ -1,7 +1,7 @@
 //===- Convolution.cpp - gradients of convolutions and pooling ------------===//
 //
-// A convolution is linear in its images and in its filters; the gradient of its
-// gradient by images is a convolution again.
+// A convolution is linear in its images and in its filters. The gradient of its
+// image gradient is a convolution again.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
 //===- Elementwise.cpp - gradients of elementwise ops ---------------------===//
 //
-// g is the gradient of the result; y is the result where that saves work.
+// g is the gradient of the result. Rules use the result y if that saves work.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@ namespace dtc {
 
 static void differentiate(NegOp, Vjp &d) { d.set(0, d.neg(d.grad())); }
 
-/// The sign of x, 0 at 0, as PyTorch.
+/// The sign of x; 0 at 0, as in PyTorch.
 static void differentiate(AbsOp op, Vjp &d) {
   Value x = op.getX(), g = d.grad(), zero = d.constant(x, 0);
   Value negative = d.mask(Comparison::lt, x, zero, d.neg(g));
@@ -60,7 +60,7 @@ static void differentiate(SigmoidOp op, Vjp &d) {
 }
 
 static void differentiate(ReluOp op, Vjp &d) {
-  Value y = op.getY(); // which is kept anyway, unlike x
+  Value y = op.getY(); // y is kept in any case, unlike x
   d.set(0, d.mask(Comparison::gt, y, d.constant(y, 0), d.grad()));
 }
 
@@ -78,10 +78,10 @@ static void differentiate(AtanOp op, Vjp &d) {
   d.set(0, d.div(d.grad(), d.add(d.mul(x, x), d.constant(x, 1))));
 }
 
-/// Constant between integers; zero there as well, as in PyTorch.
+/// The gradient is zero, also at integers, as in PyTorch.
 static void differentiate(FloorOp, Vjp &) {}
 
-/// Casts between floating-point types only: integers have no gradient.
+/// Only casts between floating-point types have a gradient.
 static void differentiate(CastOp op, Vjp &d) {
   Type elementType = op.getX().getType().getElementType();
   if (isa<FloatType>(elementType))
@@ -114,7 +114,7 @@ static void differentiate(DivOp op, Vjp &d) {
   d.set(1, d.neg(d.mul(quotient, op.getResult())));
 }
 
-/// The value of a constant with equal elements.
+/// The value of a splat constant, or none.
 static std::optional<double> getSplatConstant(Value value) {
   auto constant = value.getDefiningOp<ConstantOp>();
   if (!constant)
@@ -125,8 +125,8 @@ static std::optional<double> getSplatConstant(Value value) {
   return elements.getSplatValue<APFloat>().convertToDouble();
 }
 
-/// b a^(b-1), and 0 where b is 0. A constant exponent is lowered by one here,
-/// so that squares and cubes stay cheap.
+/// b a^(b-1), and 0 where b is 0. A constant exponent is decremented here, so
+/// that squares and cubes stay cheap.
 static Value differentiateBase(PowOp op, Vjp &d) {
   Value a = op.getLhs(), b = op.getRhs(), g = d.grad();
   std::optional<double> exponent = getSplatConstant(b);
@@ -142,7 +142,7 @@ static Value differentiateBase(PowOp op, Vjp &d) {
   return d.mul(g, d.scale(power, *exponent));
 }
 
-/// y log(a), which is 0 where a is 0.
+/// y log(a), and 0 where a is 0.
 static Value differentiateExponent(PowOp op, Vjp &d) {
   Value a = op.getLhs();
   Value isZero = d.compare(Comparison::eq, a, d.constant(a, 0));
@@ -155,8 +155,8 @@ static void differentiate(PowOp op, Vjp &d) {
   d.set(1, differentiateExponent(op, d));
 }
 
-/// The gradient of the operand that `wins` against the other; equal operands
-/// share it, as in PyTorch.
+/// The gradient of the operand that `wins` the comparison. Equal operands share
+/// it, as in PyTorch.
 static Value differentiateChoice(Value a, Comparison wins, Value b, Vjp &d) {
   Value shared = d.mask(Comparison::eq, a, b, d.scale(d.grad(), 0.5));
   return d.select(d.compare(wins, a, b), d.grad(), shared);

@@ -1,6 +1,6 @@
 //===- Indexing.cpp - gradients of lookups --------------------------------===//
 //
-// A gather and a scatter_add are each other's transpose.
+// Gather and scatter_add are transposes of each other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,7 +11,7 @@ using namespace mlir;
 
 namespace dtc {
 
-/// The gradient of the rows that were looked up, zero where they are padding.
+/// The gradient of the gathered rows, with zeros for padding indices.
 static Value maskPadding(GatherOp op, Value gradient, Vjp &d) {
   std::optional<int64_t> row = getPadding(op);
   if (!row)
@@ -33,7 +33,7 @@ static Value maskPadding(GatherOp op, Value gradient, Vjp &d) {
 static void differentiate(GatherOp op, Vjp &d) {
   Type type = getGradientType(op.getTable());
   Value gradient = d.grad();
-  // A sum in the type of sums, which the rows are added in, is not rounded.
+  // Rows are added in the type of sums, so the gradient is not rounded before.
   if (auto rounded = gradient.getDefiningOp<CastOp>();
       rounded && isFloat16(rounded.getType()) &&
       getElementTypeOrSelf(rounded.getX()) == getElementTypeOrSelf(type))

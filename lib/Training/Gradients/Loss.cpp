@@ -1,7 +1,7 @@
 //===- Loss.cpp - gradients of sums in double precision -------------------===//
 //
-// The gradient of a loss is an f64 scalar; that of what it is taken of has the
-// model's type.
+// The gradient of a loss is an f64 scalar. The gradients of its operands have
+// the model's type.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,8 @@
-//===- MatMul.cpp - gradient of the matrix product ------------------------===//
+//===- MatMul.cpp - gradient of matrix multiplication ---------------------===//
 //
 // For C = op(A) op(B): d op(A) = dC op(B)^T and d op(B) = op(A)^T dC. If op
-// transposes, the product is written the other way round. Flags transpose, so
-// no data moves.
+// transposes, the operands are swapped. Flags of the op transpose, so no data
+// moves.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,7 @@
 //===- Normalization.cpp - gradients of softmax and layer norm ------------===//
 //
-// Elementwise ops and sums over the last dimension, which become one kernel.
+// Rules consist of elementwise ops and sums over the last dimension, which
+// become one kernel.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
 //===- Reduction.cpp - gradients of reductions ----------------------------===//
 //
-// Reduced dimensions stay with size 1, so gradients broadcast back.
+// Reduced dimensions stay with size 1, so gradients can broadcast back.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,12 +14,13 @@ static void differentiate(ReduceSumOp op, Vjp &d) {
   d.set(0, d.broadcast(d.grad(), op.getX().getType()));
 }
 
-/// Elements that equal the maximum share its gradient, as torch.amax does.
+/// Elements that equal the maximum share its gradient, as in torch.amax.
 static void differentiate(ReduceMaxOp op, Vjp &d) {
   Value x = op.getX();
   Value isMax = d.mask(Comparison::eq, x, op.getY(), d.constant(x, 1));
   Value count = d.sum(isMax, op.getAxes());
-  // Of elements that are made again of rounded numbers, none may be equal.
+  // Recomputed elements may be rounded differently, and then none would equal
+  // the maximum.
   if (isFloat16(x.getType())) {
     Value one = d.constant(count, 1);
     count =

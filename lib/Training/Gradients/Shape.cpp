@@ -1,6 +1,6 @@
-//===- Shape.cpp - gradients of ops that move elements --------------------===//
+//===- Shape.cpp - gradients of data movement -----------------------------===//
 //
-// The transpose of each movement.
+// Each rule is the transpose of the op.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ static void differentiate(TransposeOp op, Vjp &d) {
                                  invertPermutationVector(op.getPermutation())));
 }
 
-/// Vjp::set sums over what is repeated.
+/// Vjp::set sums over broadcast dimensions.
 static void differentiate(BroadcastOp, Vjp &d) { d.set(0, d.grad()); }
 
 static void differentiate(SliceOp op, Vjp &d) {
@@ -33,8 +33,8 @@ static void differentiate(PadOp op, Vjp &d) {
                              op.getStart()));
 }
 
-/// Parts join again; where some have no gradient, the others are padded, which
-/// needs no tensor of zeros.
+/// The gradients of the parts are concatenated. If some parts have none, the
+/// others are padded, which needs no tensor of zeros.
 static void differentiate(SplitOp op, Vjp &d) {
   Type type = op.getX().getType();
   SmallVector<Value> parts;

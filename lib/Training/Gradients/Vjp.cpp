@@ -1,6 +1,6 @@
-//===- Vjp.cpp - what gradient rules are written with ---------------------===//
+//===- Vjp.cpp - builder for gradient rules -------------------------------===//
 //
-// Ops whose result type a rule should not have to spell.
+// Builds ops and infers their result types.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,8 +37,8 @@ Value Vjp::cast(Value x, Type elementType) {
   auto type = llvm::cast<RankedTensorType>(x.getType());
   if (type.getElementType() == elementType)
     return x;
-  // What is repeated is cast before, so that it stays a repeated value: ranks
-  // and micro-batches make their parts of one as they need them.
+  // Casts before the broadcast, so that the result stays a broadcast: each rank
+  // and micro-batch makes its part of it when needed.
   if (auto repeat = x.getDefiningOp<BroadcastOp>())
     return create<BroadcastOp>(type.clone(elementType),
                                cast(repeat.getX(), elementType));
@@ -51,8 +51,8 @@ Value Vjp::reshape(Value x, Type type) {
   return x.getType() == to ? x : Value(create<ReshapeOp>(to, x));
 }
 
-/// Whether a factor of `product`, for each channel say, is the same all along
-/// the axes. Scalars stay where they are.
+/// Whether a factor of `product` is constant along the axes, such as a factor
+/// for each channel. Scalars are not moved.
 static bool isRepeated(Value factor, Value product, ArrayRef<int64_t> axes) {
   ArrayRef<int64_t> shape = getShape(factor);
   ArrayRef<int64_t> full = getShape(product);
@@ -90,8 +90,8 @@ Value Vjp::unbroadcast(Value x, Type type) {
   int64_t offset = from.size() - to.size();
   SmallVector<int64_t> repeated;
   for (int64_t dim = 0, rank = from.size(); dim < rank; ++dim)
-    // A dimension that the operand does not have is summed even when it has
-    // size 1: a batch of one sample is still split over ranks and time.
+    // Sums over a dimension that the operand lacks, even if it has size 1: a
+    // batch of one sample is still split over ranks and micro-batches.
     if (dim < offset || (from[dim] != 1 && to[dim - offset] == 1))
       repeated.push_back(dim);
   return reshape(repeated.empty() ? x : sum(x, repeated), type);

@@ -1,7 +1,8 @@
-//===- Vjp.h - what gradient rules are written with -------------*- C++ -*-===//
+//===- Vjp.h - builder for gradient rules -----------------------*- C++ -*-===//
 //
 // A rule is a function `differentiate(SomeOp op, Vjp &d)` in namespace dtc. It
-// reads result gradients, builds dtc ops, and sets operand gradients.
+// reads the gradients of results, builds dtc ops, and sets the gradients of
+// operands.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,19 +16,19 @@ namespace dtc {
 
 class Vjp {
 public:
-  /// New ops get the location of `op`.
+  /// New ops have the location of `op`.
   Vjp(mlir::Operation *op, mlir::OpBuilder &builder,
       mlir::ValueRange resultGrads,
       llvm::SmallVectorImpl<mlir::Value> &operandGrads)
       : builder(builder), loc(op->getLoc()), op(op), resultGrads(resultGrads),
         operandGrads(operandGrads) {}
 
-  /// The gradient of a result; null where it is zero. Rules of ops with one
-  /// result are only asked when it is not.
+  /// The gradient of a result; null if it is zero. A rule of an op with one
+  /// result is only called if it is not null.
   mlir::Value grad(unsigned result = 0) const { return resultGrads[result]; }
 
-  /// Sets the gradient of an operand, which may have been broadcast: sums over
-  /// the dimensions that were repeated.
+  /// Sets the gradient of an operand. If the operand was broadcast, sums over
+  /// the broadcast dimensions.
   void set(unsigned operand, mlir::Value gradient) {
     operandGrads[operand] =
         unbroadcast(gradient, op->getOperand(operand).getType());
@@ -37,7 +38,7 @@ public:
     return OpTy::create(builder, loc, std::forward<Args>(args)...);
   }
 
-  /// A scalar in the type that elements of `like` are computed in.
+  /// A scalar of the type in which elements of `like` are computed.
   mlir::Value constant(mlir::Value like, double value);
 
   mlir::Value add(mlir::Value a, mlir::Value b) { return create<AddOp>(a, b); }
@@ -55,21 +56,22 @@ public:
                      mlir::Value onFalse) {
     return create<SelectOp>(condition, onTrue, onFalse);
   }
-  /// `value` where a is in relation to b, else zero.
+  /// `value` where the comparison of a and b holds, else zero.
   mlir::Value mask(Comparison predicate, mlir::Value a, mlir::Value b,
                    mlir::Value value) {
     return select(compare(predicate, a, b), value, constant(value, 0));
   }
-  /// Nothing if the element type is right already.
+  /// Casts x, unless it has the element type.
   mlir::Value cast(mlir::Value x, mlir::Type elementType);
-  /// The shape of `type`, the element type of x.
+  /// Reshapes x to the shape of `type`, and keeps the element type of x.
   mlir::Value reshape(mlir::Value x, mlir::Type type);
-  /// Repeats x to the shape of `type`; the element type is that of x.
+  /// Broadcasts x to the shape of `type`, and keeps the element type of x.
   mlir::Value broadcast(mlir::Value x, mlir::RankedTensorType type) {
     return create<BroadcastOp>(
         type.clone(mlir::getElementTypeOrSelf(x.getType())), x);
   }
-  /// What is repeated along the axes multiplies the sum, not each element.
+  /// Sums over the axes. A factor that is constant along the axes multiplies
+  /// the sum instead of each element.
   mlir::Value sum(mlir::Value x, llvm::ArrayRef<int64_t> axes);
   mlir::Value sumLastDim(mlir::Value x);
   mlir::Value unbroadcast(mlir::Value x, mlir::Type type);
