@@ -1,6 +1,6 @@
 //===- CommandLine.cpp - read the options of dtc --------------------------===//
 //
-// Prepares the arguments for LLVM's parser, and words its complaints.
+// Prepares the arguments for LLVM's parser, and rewords its error messages.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,9 +26,10 @@ static bool lacksValue(llvm::StringRef argument) {
          known->second->getValueExpectedFlag() == cl::ValueRequired;
 }
 
-/// A value as the option has it: names are in lower case, and users may write
-/// "AdamW" or "FP16". The option's description has the names, beside what is in
-/// capitals: "cost|parameters|uniform|NODE,...", "cross-entropy|output[:NAME]".
+/// Converts a value to lower case if it names a choice of the option: users may
+/// write "AdamW" or "FP16". The option's description lists the names in lower
+/// case, and placeholders in capitals: "cost|parameters|uniform|NODE,...",
+/// "cross-entropy|output[:NAME]".
 static std::string lowerName(const cl::Option &option, llvm::StringRef value) {
   llvm::StringRef head = value.take_until([](char c) { return c == ':'; });
   for (llvm::StringRef name : llvm::split(option.ValueStr, '|')) {
@@ -39,10 +40,10 @@ static std::string lowerName(const cl::Option &option, llvm::StringRef value) {
   return value.str();
 }
 
-/// The arguments, with names of values in lower case.
+/// Returns the arguments, with named choices in lower case.
 static std::vector<std::string> lowerNames(llvm::ArrayRef<char *> arguments) {
   std::vector<std::string> result;
-  const cl::Option *option = nullptr; // whose value is next
+  const cl::Option *option = nullptr; // the next argument is its value
   for (llvm::StringRef argument : arguments) {
     auto [name, value] = argument.split('=');
     auto known = cl::getRegisteredOptions().find(name.ltrim('-'));
@@ -63,8 +64,8 @@ static std::vector<std::string> lowerNames(llvm::ArrayRef<char *> arguments) {
   return result;
 }
 
-/// Says so of an option that there is not, and which one may be meant: LLVM's
-/// parser would take "--optimiser" for -o, too.
+/// Reports an unknown option and suggests a similar one. LLVM's parser would
+/// take "--optimiser" for -o.
 static LogicalResult checkNames(llvm::ArrayRef<char *> arguments) {
   bool isValue = false;
   for (llvm::StringRef argument : arguments) {
@@ -87,7 +88,8 @@ static LogicalResult checkNames(llvm::ArrayRef<char *> arguments) {
   return success();
 }
 
-/// One line of ours for what else LLVM's parser complains of in several.
+/// Reports other errors of LLVM's parser, which take several lines, in one
+/// line.
 static void reportBadOption(llvm::StringRef complaint) {
   llvm::StringRef what = complaint.split('\n').first;
   if (what.contains("Unknown command line argument"))
@@ -97,7 +99,7 @@ static void reportBadOption(llvm::StringRef complaint) {
     (void)fail("found several models, expected one; see dtc --help");
 }
 
-/// What LLVM's parser takes for zero.
+/// Rejects empty values, which LLVM's parser reads as zero.
 static LogicalResult checkValues(llvm::ArrayRef<char *> arguments) {
   for (llvm::StringRef argument : arguments)
     if (argument.empty() ||
@@ -109,7 +111,7 @@ static LogicalResult checkValues(llvm::ArrayRef<char *> arguments) {
   return success();
 }
 
-/// Lets LLVM's parser read the arguments into the fields of the options.
+/// Parses the arguments into the fields of the options with LLVM's parser.
 static LogicalResult parse(llvm::ArrayRef<char *> arguments) {
   std::vector<std::string> words = lowerNames(arguments);
   std::vector<const char *> texts;
@@ -126,17 +128,17 @@ static LogicalResult parse(llvm::ArrayRef<char *> arguments) {
           "2\"\n",
           &complaints))
     return success();
-  // What is wrong with an option's value has been printed.
+  // An error in an option's value has been printed before.
   if (!complaint.empty())
     reportBadOption(complaint);
   return failure();
 }
 
 static LogicalResult finish(DriverOptions &options, const char *program) {
-  // Before the plan, which may be for GPUs only.
+  // Runs before finishPlan, which may check that the target is a GPU.
   if (isGiven("device") && !isGiven("target"))
     options.compile.target.kind = "cuda";
-  // Last: what would fit is for the plan that all the others make.
+  // Runs last, because the limit applies to the plan of all other options.
   return success(
       succeeded(finishModel(options)) && succeeded(finishPlan(options)) &&
       succeeded(finishTraining(options)) && succeeded(finishDevice(options)) &&
@@ -145,9 +147,9 @@ static LogicalResult finish(DriverOptions &options, const char *program) {
 }
 
 std::optional<DriverOptions> dtc::parseCommandLine(int argc, char **argv) {
-  // LLVM's libraries have options of their own, some under our names.
+  // Removes options of LLVM's libraries, some of which have the names of ours.
   cl::ResetCommandLineParser();
-  // LLVM's parser refers to them.
+  // Static, because LLVM's parser keeps references.
   static DriverOptions options;
   static DeclaredOptions declared(options);
   static cl::opt<std::string, true> path(

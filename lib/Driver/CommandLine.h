@@ -1,8 +1,8 @@
-//===- CommandLine.h - the options that were given --------------*- C++ -*-===//
+//===- CommandLine.h - parsed command line ----------------------*- C++ -*-===//
 //
 // `parseCommandLine` reads each option of the tables in include/dtc/Options
-// into its field. What the tables do not say of values, and of options that go
-// together, the functions here finish, in this order.
+// into its field. The functions here check constraints that the tables do not
+// express, on values and on combinations of options. They run in this order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@ namespace dtc {
 /// Whether the command line has this option.
 bool isGiven(llvm::StringRef option);
 
-/// Makes ImportOptions of ModelOptions.
+/// Converts ModelOptions to ImportOptions.
 mlir::LogicalResult finishModel(DriverOptions &options);
 
 /// Checks the plan, its schedule file included.
@@ -28,10 +28,11 @@ mlir::LogicalResult finishTraining(DriverOptions &options);
 /// Checks the target, and finds the device, its topology and the profile.
 mlir::LogicalResult finishDevice(DriverOptions &options);
 
-/// Finds the phases, and checks the names of files. `program` is dtc itself.
+/// Finds the phases to run, and checks the names of files. `program` is dtc
+/// itself.
 mlir::LogicalResult finishOutput(DriverOptions &options, const char *program);
 
-/// Finds how much memory a rank may need, by --device-memory or --device.
+/// Finds the memory limit of a rank from --device-memory or --device.
 mlir::LogicalResult finishDeviceMemory(DriverOptions &options);
 
 } // namespace dtc

@@ -25,14 +25,14 @@ static constexpr const char *usage =
 namespace {
 
 struct Request {
-  SmallVector<StringRef> shared;  ///< the model, and options of all plans
-  std::vector<std::string> plans; ///< options, as one text each
+  SmallVector<StringRef> shared;  ///< the model, and the options of all plans
+  std::vector<std::string> plans; ///< the options of each plan, as one text
 };
 
 /// A row of the table.
 struct PlanRow {
   std::string plan, memory, step, traffic, bubble, throughput;
-  std::string reason; ///< why the plan cannot be; empty if it can
+  std::string reason; ///< why there is no such plan; empty if there is one
 };
 
 } // namespace
@@ -49,7 +49,7 @@ static LogicalResult readPlans(StringRef path, Request &request) {
   return success();
 }
 
-/// All that comes of a plan is its row.
+/// Rejects options for output files: the only output is the table.
 static LogicalResult expectNoOutput(StringRef word) {
   StringRef name = word.split('=').first;
   for (StringRef other : {"-o", "--report-json", "--stop-after", "--emit",
@@ -60,7 +60,8 @@ static LogicalResult expectNoOutput(StringRef word) {
   return success();
 }
 
-/// As TokenizeGNUCommandLine reads it, which takes the end for a quote's.
+/// Checks for an open quote, which TokenizeGNUCommandLine would close at the
+/// end.
 static bool hasOpenQuote(StringRef text) {
   char quote = 0;
   for (size_t i = 0; i < text.size(); ++i)
@@ -102,7 +103,7 @@ static LogicalResult parse(ArrayRef<const char *> arguments, Request &request) {
   return success();
 }
 
-/// The first error of what a compiler printed, without "dtc: error: ".
+/// The first error in a compiler's output, without "dtc: error: ".
 static std::string findReason(StringRef output, int status) {
   for (StringRef line : llvm::split(output, '\n'))
     if (size_t at = line.find("error: "); at != StringRef::npos)
@@ -118,7 +119,8 @@ static int64_t sumBytes(const json::Object &stage, StringRef list) {
   return bytes;
 }
 
-/// Of the stage that has most of each.
+/// Fills a row with the figures of the report, each of the stage where it is
+/// largest.
 static void readReport(const json::Object &report, PlanRow &row) {
   int64_t memory = 0, traffic = 0;
   for (const json::Value &value : *report.getArray("stages")) {
@@ -212,7 +214,7 @@ LogicalResult dtc::comparePlans(StringRef program,
         llvm::outs() << llvm::right_justify(cell, size);
     llvm::outs() << "  " << (row.reason.empty() ? row.throughput : row.reason)
                  << "\n";
-    llvm::outs().flush(); // plans of large models take seconds each
+    llvm::outs().flush(); // planning a large model takes seconds
   };
   print(
       {"plan", "memory/rank", "step", "communication", "bubble", "speed", ""});

@@ -1,6 +1,6 @@
 //===- Compilation.h - one run of the compiler ------------------*- C++ -*-===//
 //
-// What the phases hand to each other.
+// The state that phases pass to each other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,16 +61,16 @@ private:
   const DriverOptions &options;
   mlir::MLIRContext context;
   mlir::ScopedDiagnosticHandler handler;
-  llvm::StringSet<> errors; ///< what was printed
+  llvm::StringSet<> errors; ///< messages that were printed
   ImportReport imported;
   Initializers initializers;
   int64_t globalBatch = 0;
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  /// As imported, if other plans may be tried.
+  /// The imported module, if other plans may be tried.
   mlir::OwningOpRef<mlir::ModuleOp> model;
-  /// For one more replica, if any number may run.
+  /// The module for one more replica, with --dp auto.
   mlir::OwningOpRef<mlir::ModuleOp> more;
-  Strategy strategy; ///< what is asked for, the batch included
+  Strategy strategy; ///< as requested, with the batch
 };
 
 } // namespace dtc

@@ -57,10 +57,11 @@ void FieldOption::printOptionInfo(size_t width) const {
 // Help
 //===----------------------------------------------------------------------===//
 
-/// "0.9 for adam, adamw; 0.95 for lion", of the optimizers that have a default.
+/// The defaults of a setting by optimizer, such as "0.9 for adam, adamw; 0.95
+/// for lion". Optimizers without the setting are left out.
 static std::string listDefaults(
     llvm::function_ref<std::optional<double>(const Optimizer &)> getDefault) {
-  // Optimizers with one default stand together, in the order of the first.
+  // Optimizers with the same default are grouped, in the order of the first.
   SmallVector<std::pair<double, std::string>> names;
   for (const Optimizer &optimizer : getOptimizers()) {
     std::optional<double> value = getDefault(optimizer);
@@ -81,7 +82,7 @@ static std::string listDefaults(
   return text;
 }
 
-/// The default of a field; else that of an optimizer's setting.
+/// The default of a field, or the defaults of an optimizer's setting.
 template <typename Field>
 static std::string printDefault(const OptionRow &row, const Field &field) {
   std::string text = printOption(row, field);
@@ -138,7 +139,7 @@ void DeclaredOptions::declare(const OptionRow &row, Field &field,
   FieldOption &option = declared.emplace_back(
       row, std::is_same_v<Field, bool>,
       [&row, &field, isFirst](StringRef text) mutable {
-        // A list that is given replaces the default.
+        // The first explicit value of a list replaces the default.
         if constexpr (std::is_same_v<Field, std::vector<std::string>>)
           if (isFirst)
             field.clear();

@@ -9,7 +9,7 @@
 
 namespace dtc {
 
-/// An option that reads its values into a field.
+/// An option that parses its values into a field.
 class FieldOption : public llvm::cl::Option {
 public:
   using Reader = std::function<llvm::Error(llvm::StringRef)>;
@@ -29,12 +29,13 @@ private:
 
   bool isFlag;
   Reader read;
-  // How LLVM shows flags, and options with a value.
+  // LLVM prints help for flags, and for options with a value, with these
+  // parsers.
   llvm::cl::parser<bool> flagParser{*this};
   llvm::cl::parser<std::string> valueParser{*this};
 };
 
-/// All options, while they are parsed into `options`.
+/// All options, as long as they are parsed into `options`.
 class DeclaredOptions {
 public:
   explicit DeclaredOptions(DriverOptions &options);
@@ -44,15 +45,16 @@ public:
   }
 
 private:
-  /// The options of a table: a struct that is, or has the base, `Table`.
+  /// Declares the options of a table: a struct that is `Table`, or has it as a
+  /// base.
   template <typename Table>
   void declare(Table &fields, llvm::cl::OptionCategory &category);
   template <typename Field>
   void declare(const OptionRow &row, Field &field,
                llvm::cl::OptionCategory &category);
-  /// The values of options whose values other tables list.
+  /// Adds values that other tables list, such as optimizers, to the help.
   void nameValues();
-  /// LLVM's options refer to texts.
+  /// Keeps a text alive as long as LLVM's options refer to it.
   llvm::StringRef keep(std::string text);
 
   llvm::cl::OptionCategory model{"Model"}, plan{"Plan"}, training{"Training"},

@@ -15,7 +15,7 @@
 using namespace mlir;
 using namespace dtc;
 
-/// The largest part of what a stage's ranks hold.
+/// The largest part of the memory of a stage's ranks.
 static std::pair<int64_t, StringRef> getLargestPart(const StageReport &stage) {
   return std::max<std::pair<int64_t, StringRef>>(
       {{stage.parameterBytes, "parameters"},

@@ -1,6 +1,7 @@
-//===- DeviceMemory.h - whether a plan fits the devices ---------*- C++ -*-===//
+//===- DeviceMemory.h - check of a plan against device memory ---*- C++ -*-===//
 //
-// --device-memory: refuses a plan that needs too much, and says what would fit.
+// --device-memory: rejects a plan that needs too much memory, and suggests
+// options with which it would fit.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,10 +13,10 @@
 
 namespace dtc {
 
-/// Fails, with one line, if a rank of the plan needs more than `limit` bytes;
-/// `limitText` is how the user wrote it. Then `model`, as imported from options
-/// with a global batch of `batch` samples, is planned again with other options
-/// (FitMemory.h), and the line names those to add.
+/// Fails, with one line, if a rank of the plan needs more than `limit` bytes.
+/// `limitText` is the limit as the user wrote it. Then plans `model`, the
+/// imported module with a global batch of `batch` samples, with other options
+/// (FitMemory.h). The line names the options to add.
 mlir::LogicalResult checkDeviceMemory(mlir::ModuleOp plan, mlir::ModuleOp model,
                                       const Strategy &options, int64_t batch,
                                       int64_t limit, llvm::StringRef limitText);

@@ -1,6 +1,6 @@
 //===- Driver.cpp - from command line to executable -----------------------===//
 //
-// Runs the phases on one model, and writes what is asked for after each.
+// Runs the phases on one model, and writes the requested outputs after each.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,7 +53,7 @@ Compilation::write(StringRef path,
   return error ? fail(llvm::toString(std::move(error))) : success();
 }
 
-/// What is compiled for two replicas is right for any number of them.
+/// Proves that code compiled for two replicas is right for any number.
 LogicalResult Compilation::proveReplicas() {
   int64_t replicas = strategy.parallel.getOpenReplicas();
   Strategy larger = strategy;

@@ -1,7 +1,7 @@
 //===- Fail.h - one-line messages of the compiler ---------------*- C++ -*-===//
 //
-// For what is wrong with the command line or a file; what is wrong with the
-// model is a diagnostic.
+// For errors in the command line or in a file. Errors in the model are
+// diagnostics.
 //
 //===----------------------------------------------------------------------===//
 

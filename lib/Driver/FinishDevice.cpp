@@ -63,7 +63,7 @@ static LogicalResult readTopology(DriverOptions &options) {
   return success();
 }
 
-/// What can be known of a profile before the model is read.
+/// Reads a profile, and checks everything that does not depend on the model.
 static LogicalResult readProfile(DriverOptions &options) {
   const CompileOptions &compile = options.compile;
   const std::string &profile = options.profileFile;
@@ -90,7 +90,7 @@ static LogicalResult readProfile(DriverOptions &options) {
   return success();
 }
 
-/// Options that are for GPUs only.
+/// Rejects options that are for GPUs only.
 static LogicalResult checkTarget(const CompileOptions &compile) {
   const TargetOptions &target = compile.target;
   if (target.kind != "cuda")

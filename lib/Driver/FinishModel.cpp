@@ -1,6 +1,6 @@
 //===- FinishModel.cpp - options about the model --------------------------===//
 //
-// Texts such as NAME=N become ImportOptions.
+// Parses texts such as NAME=N into ImportOptions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -76,7 +76,7 @@ static LogicalResult readDropout(ArrayRef<std::string> texts,
   return success();
 }
 
-/// All of a model in f64 is in f64.
+/// Rejects 16-bit options for a model in f64.
 static LogicalResult checkTypes(const DriverOptions &options) {
   for (const auto &[name, value] :
        {std::pair("precision", options.compile.training.precision),

@@ -52,7 +52,7 @@ static LogicalResult finishPhases(DriverOptions &options) {
   return success();
 }
 
-/// The one name of a file, which may not be there yet, among all its paths.
+/// The canonical path of a file, which need not exist yet.
 static std::string getPlace(StringRef path) {
   llvm::SmallString<128> place, name(path);
   if (!llvm::sys::fs::real_path(name, place))
@@ -64,7 +64,7 @@ static std::string getPlace(StringRef path) {
   return place.str().str();
 }
 
-/// What can be known of `-o` before there is anything to write.
+/// Checks `-o` as far as possible before there is anything to write.
 static LogicalResult checkOutput(const DriverOptions &options) {
   StringRef name = options.output;
   if (name.starts_with("-") ||
@@ -91,7 +91,7 @@ static LogicalResult checkOutput(const DriverOptions &options) {
   return success();
 }
 
-/// lib beside the folder of dtc.
+/// The folder lib beside the folder of dtc.
 static std::string findRuntime(const char *program) {
   std::string self = llvm::sys::fs::getMainExecutable(
       program, reinterpret_cast<void *>(&findRuntime));

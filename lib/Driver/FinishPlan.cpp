@@ -8,11 +8,11 @@
 using namespace mlir;
 using namespace dtc;
 
-/// Larger plans are mistakes.
+/// The limit of ranks. A larger plan is a mistake.
 static constexpr uint64_t maxRanks = 1 << 16;
 static constexpr int64_t maxTasks = 1 << 20;
 
-/// Two replicas stand for any number.
+/// Plans two replicas, whose code is valid for any number.
 static void openReplicas(ParallelOptions &plan) {
   if (plan.dp != autoCount)
     return;
@@ -54,7 +54,7 @@ static LogicalResult checkOffload(const Strategy &strategy) {
   return success();
 }
 
-/// A file is read before the model, which may take long.
+/// Reads a schedule file before the model, which may take long.
 static LogicalResult checkSchedule(const ParallelOptions &plan,
                                    const ScheduleOptions &schedule) {
   StringRef name = schedule.schedule;
@@ -64,7 +64,7 @@ static LogicalResult checkSchedule(const ParallelOptions &plan,
   if (schedule.virtualStages > 1 && plan.pp == 1)
     return fail("--virtual-stages " + Twine(schedule.virtualStages) +
                 " is for a pipeline; use --pp 2 or more");
-  // None of them is above `maxCount`.
+  // No overflow: none of the factors is above `maxCount`.
   if (plan.microbatches * schedule.virtualStages > maxTasks / plan.pp)
     return fail("--pp " + Twine(plan.pp) + " x --virtual-stages " +
                 Twine(schedule.virtualStages) + " x --microbatches " +

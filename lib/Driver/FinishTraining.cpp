@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace dtc;
 
-/// The optimizer and its settings, as far as they were given.
+/// Checks the optimizer and its explicit settings.
 static LogicalResult checkOptimizer(const TrainingOptions &training) {
   std::optional<double> lr = training.lr, clipNorm = training.clipNorm,
                         ema = training.ema;

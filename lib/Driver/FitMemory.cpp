@@ -22,7 +22,8 @@ static Strategy apply(Strategy strategy, const Options &options) {
   return strategy;
 }
 
-/// What to try, each on top of those before: first what costs no time.
+/// The steps to try, each on top of those before. Steps that cost no time come
+/// first.
 static SmallVector<Options::value_type> listSteps(const FitProblem &problem) {
   const ParallelOptions &plan = problem.strategy.parallel;
   const ScheduleOptions &schedule = problem.strategy.schedule;
@@ -40,21 +41,22 @@ static SmallVector<Options::value_type> listSteps(const FitProblem &problem) {
     steps.push_back({"zero", std::to_string(zero)});
   if (schedule.recompute != "all")
     steps.push_back({"recompute", "all"});
-  int64_t samples =
-      problem.globalBatch / plan.dp / schedule.accumulate; // of a rank's round
-  // Other micro-batches would have other statistics: another training.
+  int64_t samples = problem.globalBatch / plan.dp /
+                    schedule.accumulate; // of a rank in one round
+  // The size of a micro-batch changes batch-norm statistics, and so the
+  // training.
   bool isFree =
       !problem.hasBatchNorm || problem.strategy.training.batchNorm == "frozen";
   if (isNamedSchedule(schedule.schedule) && isFree)
     for (int64_t m = 2 * plan.microbatches; m <= samples && samples % m == 0;
          m *= 2)
       steps.push_back({"microbatches", std::to_string(m)});
-  // Last: the link to the host is slow.
+  // Last, because the link to the host is slow.
   bool isOnGpu = problem.strategy.target.kind == "cuda";
   if (isOnGpu && schedule.offload == "none")
     steps.push_back({"offload", "state"});
   if (isOnGpu && schedule.offload != "parameters") {
-    // One rank gathers from there, too.
+    // A single rank also gathers from host memory.
     if (splitters == 1 && plan.zero == 0)
       steps.push_back({"zero", "3"});
     steps.push_back({"offload", "parameters"});
@@ -67,7 +69,7 @@ size_t dtc::countMostPlans(const FitProblem &problem) {
   Options all;
   for (auto &[name, value] : steps)
     all[name] = value;
-  // Each step, all together, and without each of them.
+  // Plans each step, all steps together, and all without each of them.
   return steps.empty() ? 0 : steps.size() + 1 + all.size();
 }
 
@@ -90,7 +92,7 @@ MemoryFit dtc::fitMemory(
       break;
   }
   if (fit.bytes > problem.limit) {
-    // What saves nothing alone may do so with what comes after it.
+    // A step that saves nothing alone may do so together with later ones.
     Options all;
     for (auto &[name, value] : steps)
       all[name] = value;

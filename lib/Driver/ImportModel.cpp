@@ -10,7 +10,8 @@
 using namespace mlir;
 using namespace dtc;
 
-/// Imports the model, for a batch of so many replicas if their number is open.
+/// Imports the model for a batch of `replicas` replicas, if their number is
+/// open.
 OwningOpRef<ModuleOp> Compilation::importFor(int64_t replicas,
                                              ImportReport &report) {
   ImportOptions import = options.compile.import;
@@ -19,9 +20,10 @@ OwningOpRef<ModuleOp> Compilation::importFor(int64_t replicas,
   return importOnnx(context, import, report);
 }
 
-/// Imports the model for one more replica, too, and opens what counts them. One
-/// replica shows where a count is bounded below; 5 and 16, where it is divided
-/// or bounded above.
+/// Imports the model for one more replica, too, and makes constants that count
+/// replicas depend on the launch. Also imports it for one replica, which shows
+/// counts with a lower bound, and for 5 and 16, which show counts with a
+/// division or an upper bound.
 LogicalResult Compilation::importMore(int64_t replicas) {
   SmallVector<int64_t> counts = {replicas, replicas + 1, 1, 5, 16};
   SmallVector<OwningOpRef<ModuleOp>> others;
@@ -39,7 +41,7 @@ LogicalResult Compilation::importMore(int64_t replicas) {
   return openCounts(models, counts);
 }
 
-/// The first dimension of all inputs: data are samples.
+/// Finds the batch: the first dimension of all inputs, which hold samples.
 LogicalResult Compilation::findBatch() {
   auto forward = module->lookupSymbol<func::FuncOp>(forwardName);
   StringRef first;
@@ -68,12 +70,12 @@ LogicalResult Compilation::findBatch() {
   return success();
 }
 
-/// Whether a pattern names tensors of the model, none of which is trained
-/// anyway: parameters of what is detached are kept as buffers are.
+/// Whether a pattern matches only tensors that are never trained: parameters of
+/// detached modules are stored like buffers.
 static bool namesBuffersOnly(StringRef text, const ParameterTable &table) {
   llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(text);
   if (!glob) {
-    llvm::consumeError(glob.takeError()); // reported where it is used
+    llvm::consumeError(glob.takeError()); // reported where the pattern is used
     return false;
   }
   auto matches = [&](const auto &tensor) { return glob->match(tensor.name); };
@@ -81,7 +83,7 @@ static bool namesBuffersOnly(StringRef text, const ParameterTable &table) {
          llvm::none_of(table.parameters, matches);
 }
 
-/// No output is written over weights of the model.
+/// Checks that no output overwrites weights of the model.
 LogicalResult Compilation::checkFiles() {
   for (const Parameter &parameter : imported.parameters.parameters)
     for (const auto &[option, path] : options.getOutputs())
@@ -93,7 +95,7 @@ LogicalResult Compilation::checkFiles() {
 }
 
 LogicalResult Compilation::setStrategy() {
-  // A batch that is fixed in the file becomes the one asked for (ScaleBatch).
+  // ScaleBatch changes a batch that is fixed in the file to --batch.
   if (options.compile.training.batch > 0)
     globalBatch = options.compile.training.batch;
   strategy = options.compile;
@@ -126,7 +128,7 @@ LogicalResult Compilation::import() {
       (options.readsInitialWeights() && failed(readInitialWeights())) ||
       failed(checkFiles()))
     return failure();
-  // Only a program needs weights; plans are made without.
+  // Only programs contain weights. Plans do not need them.
   if (options.getLastPhase() == CompilePhase::Link && failed(chooseStart()))
     return failure();
   if (failed(findBatch()) || failed(setStrategy()))

@@ -1,4 +1,4 @@
-//===- PrintDiagnostics.cpp - diagnostics in the words of the model -------===//
+//===- PrintDiagnostics.cpp - diagnostics in the model's terms ------------===//
 
 #include "Compilation.h"
 #include "dtc/Support/ShortenMessage.h"
@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace dtc;
 
-/// "its reshape has a sequence" of "'dtc.reshape' op has a sequence".
+/// Rewords "'dtc.reshape' op has a sequence" to "its reshape has a sequence".
 static std::string withoutDialect(std::string text) {
   StringRef rest = text;
   if (!rest.consume_front("'dtc."))
@@ -16,7 +16,7 @@ static std::string withoutDialect(std::string text) {
   return message.empty() ? text : ("its " + op + " " + message).str();
 }
 
-/// An error about the model as a whole names the file, not a node.
+/// An error about the whole model names the file instead of a node.
 void Compilation::printMessage(Location location, const std::string &text) {
   std::string message = text;
   if (auto name = location->findInstanceOf<NameLoc>()) {
@@ -27,12 +27,12 @@ void Compilation::printMessage(Location location, const std::string &text) {
   llvm::errs() << shortenMessage(message) << "\n";
 }
 
-/// Diagnostics in the words of the model: the ONNX node, not a place in IR.
+/// Prints a diagnostic with the ONNX node instead of a place in the IR.
 LogicalResult Compilation::print(Diagnostic &diagnostic) {
   std::string text = diagnostic.str();
   if (diagnostic.getSeverity() == DiagnosticSeverity::Error &&
       !errors.insert(text).second)
-    return success(); // once is enough, though other nodes have it, too
+    return success(); // printed before, for another node
   llvm::raw_ostream &os = llvm::errs();
   switch (diagnostic.getSeverity()) {
   case DiagnosticSeverity::Error:

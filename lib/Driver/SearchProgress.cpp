@@ -1,4 +1,4 @@
-//===- SearchProgress.cpp - a search that takes its time ------------------===//
+//===- SearchProgress.cpp - progress of a long search ---------------------===//
 
 #include "SearchProgress.h"
 #include "dtc/Support/EndingSignals.h"
@@ -9,7 +9,7 @@
 
 using namespace dtc;
 
-/// To the start of the line, and clear it.
+/// Escape codes that go to the start of the line and clear it.
 static constexpr const char *clearLine = "\r\x1b[K";
 
 SearchProgress::SearchProgress(size_t total, const std::string &interrupted)

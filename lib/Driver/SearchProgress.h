@@ -1,4 +1,4 @@
-//===- SearchProgress.h - a search that takes its time ----------*- C++ -*-===//
+//===- SearchProgress.h - progress of a long search -------------*- C++ -*-===//
 
 #ifndef DTC_LIB_DRIVER_SEARCHPROGRESS_H
 #define DTC_LIB_DRIVER_SEARCHPROGRESS_H
@@ -8,19 +8,19 @@
 
 namespace dtc {
 
-/// While it lives: a line on standard error, if that is a terminal, of how many
-/// plans were tried; and what ends the program with a signal says so first.
-/// There is one at a time.
+/// During its lifetime, shows the number of plans tried as a line on standard
+/// error, if that is a terminal. A signal that ends the program prints
+/// `interrupted` first. Only one object may exist at a time.
 class SearchProgress {
 public:
-  /// At most `total` plans are tried. `interrupted` is the error that a signal
-  /// prints, one line.
+  /// `total` is the maximal number of plans. `interrupted` is the one-line
+  /// error that a signal prints.
   SearchProgress(size_t total, const std::string &interrupted);
   /// Removes the line.
   ~SearchProgress();
   SearchProgress(const SearchProgress &) = delete;
 
-  /// Before the next plan is tried.
+  /// Must be called before each plan.
   void begin();
 
 private:

@@ -1,4 +1,4 @@
-//===- StartWeights.cpp - the values that parameters start with -----------===//
+//===- StartWeights.cpp - initial values of parameters --------------------===//
 
 #include "Compilation.h"
 #include "Fail.h"
@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace dtc;
 
-/// The first of many names, and how many are left out.
+/// The first of many names, and the number of the others.
 static std::string listFirst(ArrayRef<std::string> names) {
   constexpr size_t most = 16;
   std::string list = llvm::join(names.take_front(most), ", ");
@@ -17,7 +17,8 @@ static std::string listFirst(ArrayRef<std::string> names) {
   return list;
 }
 
-/// Such a start makes the loss NaN, unless what has it masks something.
+/// Warns of NaN and infinite values: they make the loss NaN, unless they are
+/// part of a mask.
 void Compilation::warnOfNotFinite() {
   std::vector<std::string> names;
   for (const Parameter &parameter : imported.parameters.parameters) {
@@ -31,7 +32,7 @@ void Compilation::warnOfNotFinite() {
          "; check the weights, or start by a rule (--init normal)");
 }
 
-/// Parameters start as the tensors of a file.
+/// Reads the initial values of parameters from a file.
 LogicalResult Compilation::readInitialWeights() {
   llvm::Expected<InitialWeights> weights =
       loadInitialWeights(options.model.init, imported.parameters);

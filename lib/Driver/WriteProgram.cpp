@@ -17,7 +17,8 @@ using namespace mlir;
 using namespace dtc;
 namespace json = llvm::json;
 
-/// The optimizer as the training program prints it. Options were checked.
+/// Describes the optimizer for the training program's output. Options were
+/// checked.
 static json::Object describeOptimizer(const TrainingOptions &options) {
   const Optimizer *optimizer = cantFail(findOptimizer(options.optimizer));
   json::Object result{{"name", options.optimizer},
@@ -32,7 +33,7 @@ static json::Object describeOptimizer(const TrainingOptions &options) {
   return result;
 }
 
-/// Writes the weights behind the program's code.
+/// Appends the weights to the program's file.
 llvm::Error Compilation::embedWeights(OutputFile &program) {
   return program.write([&](llvm::raw_ostream &os) {
     os.write_zeros(llvm::offsetToAlignment(os.tell(), llvm::Align(64)));
@@ -44,7 +45,7 @@ llvm::Error Compilation::embedWeights(OutputFile &program) {
   });
 }
 
-/// Writes them to a file of their own.
+/// Writes the weights to a file of their own.
 llvm::Error Compilation::keepWeights(OutputFile &external) {
   if (llvm::Error error = external.write([&](llvm::raw_ostream &os) {
         writeSafetensors(os, imported.parameters);
@@ -53,7 +54,8 @@ llvm::Error Compilation::keepWeights(OutputFile &external) {
   return external.keep();
 }
 
-/// What the manifest needs from outside the IR, except for the weights' file.
+/// The facts that the manifest needs from outside the IR, except the name of
+/// the weights file.
 ProgramInfo Compilation::getInfo() {
   const TrainingOptions &training = options.compile.training;
   ProgramInfo info;
@@ -75,7 +77,7 @@ ProgramInfo Compilation::getInfo() {
   return info;
 }
 
-/// Everything is made under temporary names. Outputs take their own at the end.
+/// Creates all outputs under temporary names, and renames them at the end.
 LogicalResult Compilation::link() {
   auto failWith = [](llvm::Error error) {
     return fail(llvm::toString(std::move(error)));
@@ -83,8 +85,8 @@ LogicalResult Compilation::link() {
   llvm::Expected<OutputFile> program = OutputFile::create(options.output);
   if (!program)
     return failWith(program.takeError());
-  // Functions are compiled at the same time, a few in each object. Long lists
-  // of calls have one of their own.
+  // Functions are compiled in parallel, a few in each object file. Long lists
+  // of calls have an object file of their own.
   constexpr size_t leastObjects = 2, mostObjects = 8, functionsEach = 12;
   size_t functions = llvm::range_size(module->getOps<LLVM::LLVMFuncOp>());
   std::vector<TemporaryFile> objects;
@@ -98,7 +100,7 @@ LogicalResult Compilation::link() {
   } while (objects.size() <
            std::clamp(functions / functionsEach, leastObjects, mostObjects));
   ProgramInfo info = getInfo();
-  std::optional<OutputFile> weights; // external ones
+  std::optional<OutputFile> weights; // external weights
   if (!options.embedsWeights()) {
     llvm::Expected<OutputFile> file =
         OutputFile::create(options.output + ".safetensors");
@@ -122,7 +124,7 @@ LogicalResult Compilation::link() {
   return success();
 }
 
-/// How the program that is there now is started.
+/// Prints the command that starts the program.
 void Compilation::printStart() const {
   StringRef name = options.output;
   llvm::errs() << "wrote '" << name

@@ -1,4 +1,4 @@
-//===- ClassWeights.cpp - what --class-weights means ----------------------===//
+//===- ClassWeights.cpp - values of --class-weights -----------------------===//
 //
 // See ClassWeights.h.
 //

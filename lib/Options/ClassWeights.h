@@ -1,6 +1,6 @@
-//===- ClassWeights.h - what --class-weights means --------------*- C++ -*-===//
+//===- ClassWeights.h - values of --class-weights ---------------*- C++ -*-===//
 //
-// Numbers on the command line, or in a file of NumPy's.
+// Numbers on the command line, or in a .npy file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,8 +13,8 @@
 
 namespace dtc {
 
-/// The weights of "X,X,..." or of "FILE.npy", an array of one dimension in f32
-/// or f64; at least one. The error is one line.
+/// Reads the weights of "X,X,..." or of "FILE.npy", an array with one dimension
+/// of f32 or f64. There is at least one weight. The error is one line.
 llvm::Expected<std::vector<double>> readClassWeights(llvm::StringRef text);
 
 } // namespace dtc

@@ -1,6 +1,6 @@
 //===- ReadOption.cpp - values of options as text -------------------------===//
 //
-// Options.h says which values there are.
+// Options.h documents the valid values.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ static llvm::Error expect(StringRef name, StringRef text,
                                  expected);
 }
 
-/// An error if the row has a closed choice of values without this one.
+/// Returns an error if the row has a fixed set of values that lacks `text`.
 static llvm::Error checkChoice(const OptionRow &row, StringRef text) {
   auto isName = [](char c) {
     return llvm::isDigit(c) || llvm::isLower(c) || c == '-' || c == '|';

@@ -1,7 +1,7 @@
 //===- Strategy.cpp - options as an attribute -----------------------------===//
 //
-// The attribute has an entry for each field that is not the default, named as
-// its option.
+// The attribute has an entry for each field that differs from its default, with
+// the name of its option.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
-//===- CloseNames.cpp - suggestions for a name that is not there ----------===//
+//===- CloseNames.cpp - suggestions for an unknown name -------------------===//
 //
-// For diagnostics about names that a user gave.
+// For diagnostics about names that a user wrote.
 //
 //===----------------------------------------------------------------------===//
 

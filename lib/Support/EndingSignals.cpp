@@ -1,4 +1,4 @@
-//===- EndingSignals.cpp - what SIGHUP, SIGINT and SIGTERM do -------------===//
+//===- EndingSignals.cpp - clean-up at SIGHUP, SIGINT, SIGTERM ------------===//
 //
 // See EndingSignals.h.
 //
@@ -23,7 +23,7 @@ static void endTool() {
   if (toolGroup == 0)
     return;
   kill(-toolGroup, SIGTERM);
-  // A compiler driver removes its own temporary files; it has two seconds.
+  // Gives a compiler driver two seconds to remove its own temporary files.
   for (int i = 0; i < 200; ++i) {
     waitpid(toolGroup, nullptr, WNOHANG);
     if (kill(-toolGroup, 0) != 0)
@@ -34,7 +34,7 @@ static void endTool() {
   waitpid(toolGroup, nullptr, 0);
 }
 
-/// Keeps the lock until the end.
+/// Waits for a signal. Keeps the lock until the process ends.
 static void waitAndEnd(sigset_t set) {
   int signal = 0;
   while (sigwait(&set, &signal) != 0)
@@ -54,8 +54,8 @@ void dtc::handleEndingSignals() {
   struct sigaction former[std::size(endingSignals)];
   for (size_t i = 0; i < std::size(endingSignals); ++i)
     sigaction(endingSignals[i], nullptr, &former[i]);
-  // LLVM sets its handlers once, at its first function that needs them. Those
-  // of crashes and of broken pipes stay.
+  // LLVM installs its handlers once, at the first function that needs them.
+  // Triggers that here. Its handlers of crashes and broken pipes stay.
   llvm::sys::SetOneShotPipeSignalFunction(
       llvm::sys::DefaultOneShotPipeSignalHandler);
   sigset_t set;

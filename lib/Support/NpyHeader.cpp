@@ -1,4 +1,4 @@
-//===- NpyHeader.cpp - what an .npy file holds ----------------------------===//
+//===- NpyHeader.cpp - header of a .npy file ------------------------------===//
 //
 // See NpyHeader.h.
 //
@@ -43,7 +43,7 @@ static std::string describeStart(std::string_view bytes) {
   return start;
 }
 
-/// Reads the dictionary.
+/// Parses the dictionary. Returns an error or an empty string.
 static std::string parseDictionary(const std::string &text, NpyHeader &header) {
   const char *descr = findValue(text, "descr");
   const char *order = findValue(text, "fortran_order");

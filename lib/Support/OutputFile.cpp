@@ -1,4 +1,4 @@
-//===- OutputFile.cpp - files that are written whole or not at all --------===//
+//===- OutputFile.cpp - files that are written whole ----------------------===//
 //
 // See OutputFile.h.
 //
@@ -24,7 +24,7 @@ static Error cannotWrite(llvm::StringRef path, std::error_code error) {
                                  "': " + error.message());
 }
 
-/// Where symbolic links lead. There may be no file yet.
+/// Follows symbolic links. The file at the end need not exist yet.
 static Expected<std::string> followLinks(llvm::StringRef name) {
   llvm::SmallString<128> place(name);
   for (int links = 0; links < 40; ++links) {
@@ -72,9 +72,9 @@ Error OutputFile::write(llvm::function_ref<void(llvm::raw_ostream &)> body) {
   return error ? cannotWrite(path, error) : Error::success();
 }
 
-/// Hands the bytes to a device or a pipe.
+/// Copies the bytes to a device or a pipe.
 static std::error_code copyTo(llvm::StringRef from, const std::string &device) {
-  // Of a pipe without a reader this fails, where waiting might never end.
+  // Fails for a pipe without a reader, instead of waiting forever.
   int to = ::open(device.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
   if (to < 0)
     return std::error_code(errno == ENXIO ? EPIPE : errno,

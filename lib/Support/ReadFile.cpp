@@ -1,4 +1,4 @@
-//===- ReadFile.cpp - files that users name -------------------------------===//
+//===- ReadFile.cpp - reading of files that users name --------------------===//
 //
 // See ReadFile.h.
 //

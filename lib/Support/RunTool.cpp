@@ -22,15 +22,16 @@ using namespace dtc;
 
 namespace {
 
-/// What `posix_spawn` does in the new process before the program: a session
-/// and so a group of its own, and signals that are not blocked.
+/// The actions of `posix_spawn` in the new process: it gets a session, and so a
+/// process group, of its own, and no signals are blocked.
 class SpawnActions {
 public:
   SpawnActions(const char *log) {
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null",
                                      O_RDONLY, 0);
-    // What a signal has removed is not made again.
+    // Opens the existing file only, so a file that a signal has removed is not
+    // created again.
     posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, log, O_WRONLY, 0);
     posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
     posix_spawnattr_init(&attributes);
@@ -53,8 +54,8 @@ public:
 
 } // namespace
 
-/// Runs a program to its end and gives its status as waitpid does. A signal
-/// that comes meanwhile ends both.
+/// Runs a program to its end, and returns its status as waitpid does. A signal
+/// meanwhile ends both.
 static llvm::ErrorOr<int> run(char *const *arguments, const char *log) {
   SpawnActions actions(log);
   pid_t pid;
@@ -64,7 +65,8 @@ static llvm::ErrorOr<int> run(char *const *arguments, const char *log) {
     return std::error_code(error, std::generic_category());
   setToolGroup(pid);
   lock.unlock();
-  // The number stays this process's until the lock is held.
+  // Waits without reaping: the process number stays valid until the lock is
+  // held.
   siginfo_t info;
   while (waitid(P_PID, id_t(pid), &info, WEXITED | WNOWAIT) != 0 &&
          errno == EINTR)

@@ -1,4 +1,4 @@
-//===- TemporaryFile.cpp - a file that nobody else knows ------------------===//
+//===- TemporaryFile.cpp - temporary files --------------------------------===//
 //
 // See TemporaryFile.h.
 //
@@ -37,7 +37,8 @@ llvm::Expected<TemporaryFile> TemporaryFile::make(llvm::StringRef model,
   if (std::error_code error = fs::make_absolute(absolute))
     return llvm::errorCodeToError(error);
   int descriptor;
-  // No signal ends the process before it is known which file to remove.
+  // A signal must not end the process before the file is registered for
+  // removal.
   auto lock = delayEndingSignals();
   std::error_code error =
       fs::createUniqueFile(absolute, descriptor, name, fs::OF_None, mode);
@@ -64,7 +65,8 @@ llvm::Expected<TemporaryFile> TemporaryFile::create(llvm::StringRef suffix) {
 
 llvm::Expected<TemporaryFile> TemporaryFile::createIn(llvm::StringRef folder) {
   llvm::SmallString<128> model(folder);
-  // Not the output's name, which may be as long as a name can be.
+  // The name does not contain the output's name, which may have maximal length
+  // already.
   removeAbandoned(folder.str(), ".");
   path::append(model, "." + temporaryPrefix() + "%%%%%%%%%%%%");
   return make(model, fs::all_read | fs::all_write);
@@ -73,7 +75,8 @@ llvm::Expected<TemporaryFile> TemporaryFile::createIn(llvm::StringRef folder) {
 std::error_code
 TemporaryFile::write(llvm::function_ref<void(llvm::raw_ostream &)> body) {
   std::error_code error;
-  // What a signal has removed is not made again.
+  // Opens the existing file only, so a file that a signal has removed is not
+  // created again.
   llvm::raw_fd_ostream os(this->path, error, fs::CD_OpenExisting);
   if (error)
     return error;
@@ -84,12 +87,12 @@ TemporaryFile::write(llvm::function_ref<void(llvm::raw_ostream &)> body) {
   body(os);
   os.close();
   error = os.error();
-  os.clear_error(); // else the stream ends the program
+  os.clear_error(); // an unchecked error would abort the process
   return error;
 }
 
 std::error_code TemporaryFile::renameTo(llvm::StringRef name) {
-  auto lock = delayEndingSignals(); // else the file may be gone
+  auto lock = delayEndingSignals(); // a signal might remove the file meanwhile
   if (std::error_code error = fs::rename(this->path, name))
     return error;
   llvm::sys::DontRemoveFileOnSignal(this->path);

@@ -1,4 +1,4 @@
-//===- TemporaryOwner.cpp - whose temporary files are these ---------------===//
+//===- TemporaryOwner.cpp - owners of temporary files ---------------------===//
 //
 // See TemporaryOwner.h.
 //
@@ -31,17 +31,17 @@ static std::string readText(const std::string &name) {
   return std::string(text, size > 0 ? size_t(size) : 0);
 }
 
-/// When a process started, in the kernel's ticks; 0 if the system does not say.
+/// The start time of a process in kernel ticks; 0 if unknown.
 static uint64_t startOf(int64_t process) {
   std::string text = readText("/proc/" + std::to_string(process) + "/stat");
-  // The 22nd field, where the second, in brackets, may have any character.
+  // The 22nd field. The second, in parentheses, may contain any character.
   size_t at = text.rfind(") ");
   for (int field = 2; at != std::string::npos && field < 22; ++field)
     at = text.find(' ', at + 1);
   return at == std::string::npos ? 0 : strtoull(text.c_str() + at, nullptr, 10);
 }
 
-/// FNV-1a.
+/// The FNV-1a hash.
 static uint32_t hash(const std::string &text) {
   uint32_t value = 2166136261u;
   for (unsigned char c : text)
@@ -66,12 +66,12 @@ const std::string &dtc::temporaryPrefix() {
   return prefix;
 }
 
-/// Whether a name begins with the prefix of a process that has ended.
+/// Whether a name begins with the prefix of an ended process.
 static bool isAbandoned(const char *name) {
   uint32_t machine = 0;
   int process = 0, length = 0;
   uint64_t start = 0;
-  // A number that is too large belongs to no process.
+  // A number that is out of range belongs to no process.
   // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion)
   if (sscanf(name, "dtc-%8x-%d-%" SCNu64 "-%n", &machine, &process, &start,
              &length) != 3 ||
@@ -79,7 +79,7 @@ static bool isAbandoned(const char *name) {
     return false;
   if (::kill(process, 0) != 0 && errno == ESRCH)
     return true;
-  // Another process may have the number now.
+  // Another process may have the same number now.
   uint64_t now = startOf(process);
   return now != 0 && now != start;
 }

@@ -22,7 +22,7 @@ int main(int argc, char **argv) {
   dtc::registerPasses();
   mlir::DialectRegistry registry;
   dtc::registerDialects(registry);
-  // The dialects of lowered kernels, for tests that begin there.
+  // The dialects of lowered kernels, for tests whose input contains them.
   registry.insert<mlir::LLVM::LLVMDialect, mlir::NVVM::NVVMDialect,
                   mlir::arith::ArithDialect, mlir::gpu::GPUDialect,
                   mlir::linalg::LinalgDialect, mlir::math::MathDialect,

@@ -7,7 +7,7 @@
 #include "llvm/Support/InitLLVM.h"
 #include <csignal>
 
-/// The path of this executable, which the shell may have found in $PATH.
+/// The path of this executable, which may have been found in $PATH.
 static std::string findItself(const char *name) {
   return llvm::sys::fs::getMainExecutable(
       name, reinterpret_cast<void *>(&findItself));
@@ -16,7 +16,8 @@ static std::string findItself(const char *name) {
 int main(int argc, char **argv) {
   dtc::handleEndingSignals();
   llvm::InitLLVM init(argc, argv);
-  std::signal(SIGXFSZ, SIG_IGN); // makes a file that exceeds its limit an error
+  std::signal(SIGXFSZ,
+              SIG_IGN); // exceeding the file size limit becomes a write error
   llvm::ArrayRef<const char *> arguments(argv, size_t(argc));
   if (argc > 1 && llvm::StringRef(argv[1]) == "compare")
     return succeeded(

@@ -8,10 +8,10 @@
 namespace dtc {
 
 /// `dtc compare MODEL.onnx [OPTION...] --plan OPTIONS... --plans FILE`: prints
-/// a row for each plan, with the figures of its report (Report.h), or why it
-/// cannot be. Each is compiled up to its schedule by a process of its own,
-/// `program`, with the options that all share. Fails if nothing can be
-/// compared, which has been printed.
+/// a table with one row for each plan, which has the figures of its report
+/// (Report.h), or the reason why there is no plan. `program`, a process for
+/// each plan, compiles it up to the schedule with the shared options. Fails,
+/// after printing the error, if there is nothing to compare.
 mlir::LogicalResult comparePlans(llvm::StringRef program,
                                  llvm::ArrayRef<const char *> arguments);
 

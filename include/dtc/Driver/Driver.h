@@ -1,6 +1,6 @@
 //===- Driver.h - from command line to executable ---------------*- C++ -*-===//
 //
-// Runs the phases on one model, writes what was asked for, links.
+// Runs the phases on one model, writes the requested outputs, and links.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,8 @@
 
 namespace dtc {
 
-/// The options of dtc, and what `parseCommandLine` makes of them.
+/// The options of dtc, and the values that `parseCommandLine` derives from
+/// them.
 struct DriverOptions : OutputOptions {
   ModelOptions model;
   CompileOptions compile;
@@ -28,40 +29,40 @@ struct DriverOptions : OutputOptions {
   CompilePhase getLastPhase() const {
     return std::min(stopAfter, emit.value_or(stopAfter));
   }
-  /// Write the IR to `output` where no program is made.
+  /// Write the IR to `output` instead of a program.
   bool writeIr = false;
   bool needsReport() const {
     return report || !reportJson.empty() || !timeline.empty();
   }
-  /// Bytes that a rank's plan may need; `deviceMemoryText` says where from.
+  /// Limit of a rank's memory in bytes. `deviceMemoryText` is the option that
+  /// sets it.
   std::optional<int64_t> deviceMemory;
-  const Device *device = nullptr; ///< that the program is for, if it is known
-  /// The machines that the figures' times are for.
+  const Device *device = nullptr; ///< that runs the program; null if unknown
+  /// The topology that the report's times assume.
   std::optional<Topology> topology;
   /// Measured times, for the simulation of the schedule.
   std::optional<Profile> profile;
   bool embedsWeights() const { return weights == "embed"; }
-  /// Files that are written, with the options that name them.
+  /// The files that the compiler writes, with the options that name them.
   std::vector<std::pair<std::string, std::string>> getOutputs() const;
   bool readsInitialWeights() const {
     return !model.init.empty() && model.init != "normal" &&
            model.init != "xavier" && model.init != "kaiming";
   }
-  /// Called on the IR at the end of each phase but the last, before it is
-  /// shown: how tests plant bugs.
+  /// Called with the IR at the end of each phase except the last, before it is
+  /// printed. Tests use it to plant bugs.
   std::function<mlir::LogicalResult(CompilePhase, mlir::ModuleOp)> afterPhase;
 };
 
-/// Reads the command line. What is wrong with it has been printed when there
-/// is no result; --help and --version exit.
+/// Reads the command line. Returns none after printing an error. --help and
+/// --version exit.
 std::optional<DriverOptions> parseCommandLine(int argc, char **argv);
 
-/// Compiles one model. Everything that goes wrong has been printed, one line
-/// each, when this fails.
+/// Compiles one model. Fails after printing each error as one line.
 mlir::LogicalResult compileModel(const DriverOptions &options);
 
 /// Links object files with the target's runtime into an executable, the
-/// output's temporary file.
+/// temporary file of the output. Fails after printing an error.
 mlir::LogicalResult linkProgram(llvm::ArrayRef<std::string> objects,
                                 const Target &target,
                                 llvm::StringRef runtimeDir, OutputFile &output);

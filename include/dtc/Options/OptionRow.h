@@ -8,8 +8,8 @@
 namespace dtc {
 
 struct OptionRow {
-  /// Where a field is read from: an option that --help shows; one that it does
-  /// not show; the strategy of a module only.
+  /// The source of a field's value: an option that --help shows, an option that
+  /// it does not show, or only the strategy of a module.
   enum Place { Shown, Hidden, InPlanOnly };
 
   constexpr OptionRow(llvm::StringRef name, llvm::StringRef values,
@@ -20,9 +20,9 @@ struct OptionRow {
       : name(name), values(values), help(help), otherName(otherName) {}
 
   llvm::StringRef name;      ///< on the command line and in the strategy
-  llvm::StringRef values;    ///< as --help shows them; readOption obeys them
+  llvm::StringRef values;    ///< as --help shows them; readOption checks them
   llvm::StringRef help;      ///< without the default, which the field has
-  llvm::StringRef otherName; ///< as other frameworks call it, or empty
+  llvm::StringRef otherName; ///< in other frameworks, or empty
   Place place = Shown;
 };
 

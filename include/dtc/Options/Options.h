@@ -1,14 +1,14 @@
 //===- Options.h - all options of dtc ---------------------------*- C++ -*-===//
 //
-// The tables beside this file have a row for each option:
+// The tables beside this file have one row for each option:
 //
 //   OPTION(type, field, default, name, values, help[, other name or place])
 //
-// A row is a field of a struct here, an option of the command line
-// (lib/Driver/DeclareOptions.cpp) and, except for those of Model.def and
-// Output.def, an entry of a module's strategy (Strategy.h). The type says what
-// kind of option it is: `bool` is a flag, a vector may be repeated. `values`
-// says what readOption expects:
+// A row is a field of a struct here and an option of the command line
+// (lib/Driver/DeclareOptions.cpp). Except for rows of Model.def and Output.def,
+// it is also an entry of a module's strategy (Strategy.h). The type sets the
+// kind of the option: `bool` is a flag, and a vector may be repeated. `values`
+// tells readOption the valid values:
 //
 //   a|b|c      one of these, if all are in lower case
 //   N          a count, from 1 to maxCount; N|auto also reads `auto`
@@ -31,16 +31,17 @@
 
 namespace dtc {
 
-/// Larger numbers of samples, ranks and the like are mistakes.
+/// The limit of counts of samples, ranks and the like. A larger number is a
+/// mistake.
 constexpr int64_t maxCount = 1 << 24;
-/// The field of an option that is `auto`.
+/// The value of a field for `auto`.
 constexpr int64_t autoCount = std::numeric_limits<int64_t>::min();
 
-/// A row as a field of a struct.
+/// Declares a row as a field of a struct.
 #define DTC_FIELD(type, field, initial, ...) type field = initial;
 
-/// A row as a call of `visit`, with the row, which lives as long as the program
-/// does, and the field.
+/// Calls `visit` with a row and its field. The row lives as long as the
+/// program.
 #define DTC_VISIT(type, field, initial, ...)                                   \
   {                                                                            \
     static constexpr OptionRow row(__VA_ARGS__);                               \
@@ -73,8 +74,8 @@ struct ParallelOptions {
 #define OPTION DTC_FIELD
 #include "dtc/Options/Parallel.def"
 
-  /// For passes that count: the number of replicas that share the batch, if
-  /// only the launch says how many there are, else 0.
+  /// For passes that count samples: the number of replicas that share the batch
+  /// if only the launch sets it, else 0.
   int64_t getOpenReplicas() const { return replicasAtLaunch ? dp / hsdp : 0; }
 
   uint64_t getNumRanks() const {
@@ -93,10 +94,10 @@ struct ScheduleOptions {
 #define OPTION DTC_FIELD
 #include "dtc/Options/Schedule.def"
 
-  /// Whether a stage computes all gradients of a micro-batch at once: where
-  /// whole layers are recomputed, what one function hands to another would be
-  /// all of a stage's activations. A schedule that places gradients of
-  /// parameters by themselves keeps them apart.
+  /// Whether one function computes all gradients of a micro-batch on a stage.
+  /// If whole layers are recomputed, separate functions would have to pass all
+  /// of a stage's activations to each other. Schedules that place weight
+  /// gradients separately still need separate functions.
   bool joinsWeights() const {
     return (schedule == "gpipe" || schedule == "1f1b" ||
             schedule == "interleaved") &&

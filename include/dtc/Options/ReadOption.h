@@ -11,8 +11,8 @@
 
 namespace dtc {
 
-/// Reads a value into the field of a row; a list gets one or more elements
-/// more. The error is one line that names the option.
+/// Reads a value into the field of a row. A list gets one or more new elements.
+/// The error is one line that names the option.
 llvm::Error readOption(const OptionRow &row, llvm::StringRef text, bool &field);
 llvm::Error readOption(const OptionRow &row, llvm::StringRef text,
                        int64_t &field);
@@ -30,14 +30,14 @@ llvm::Error readOption(const OptionRow &row, llvm::StringRef text,
   return readOption(row, text, field.emplace());
 }
 
-/// The bytes of "80GiB".
+/// The number of bytes of a size such as "80GiB".
 llvm::Expected<int64_t> readBytes(llvm::StringRef option, llvm::StringRef text);
 
 /// Whether a value of the row is a list.
 bool readsList(const OptionRow &row);
 
-/// The value of a field as a command line has it; empty where a default has
-/// nothing to show: a flag, a count of 0, an empty text or list.
+/// A field's value as command-line text. Empty for a value that --help does not
+/// show as a default: a flag, a count of 0, an empty text or list.
 std::string printOption(const OptionRow &row, bool field);
 std::string printOption(const OptionRow &row, int64_t field);
 std::string printOption(const OptionRow &row, double field);

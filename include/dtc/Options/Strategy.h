@@ -1,7 +1,7 @@
-//===- Strategy.h - what is asked of a model's plan -------------*- C++ -*-===//
+//===- Strategy.h - options of a model's plan -------------------*- C++ -*-===//
 //
-// One struct and one attribute of the module, `dtc.strategy`, which all phases
-// read: what a phase does follows from the module that it is given.
+// One struct and one module attribute, `dtc.strategy`, which all phases read.
+// So the behaviour of a phase follows from its module alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,11 +19,11 @@ struct Strategy {
   ScheduleOptions schedule;
   TargetOptions target;
 
-  /// Parts of the model, one after the other, in all pipeline stages together.
+  /// The number of consecutive parts of the model over all pipeline stages.
   int64_t getNumVirtualStages() const {
     return parallel.pp * schedule.virtualStages;
   }
-  /// Parts that a rank's share of the batch is run in.
+  /// The number of parts of a rank's share of the batch, over all rounds.
   int64_t getNumMicrobatches() const {
     return parallel.microbatches * schedule.accumulate;
   }
@@ -37,10 +37,10 @@ struct Strategy {
     TargetOptions::visit(strategy.target, visit);
   }
 
-  /// The strategy of a module, defaults where it says nothing. Fails with a
-  /// diagnostic if the attribute has something else.
+  /// Reads the strategy of a module. Options that it lacks have their defaults.
+  /// Fails with a diagnostic if the attribute has an unknown or invalid entry.
   static mlir::FailureOr<Strategy> get(mlir::ModuleOp module);
-  /// Writes what is no default.
+  /// Writes the options that differ from their defaults.
   void set(mlir::ModuleOp module) const;
 };
 

@@ -1,6 +1,6 @@
 //===- Axes.h - names of the mesh's axes ------------------------*- C++ -*-===//
 //
-// For compiler and runtime.
+// Shared by compiler and runtime.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,12 +11,12 @@ namespace dtc {
 
 /// Pipeline stages.
 inline constexpr char stageAxis[] = "pp";
-/// Ranks that share the batch. With --hsdp groups of such ranks; those of a
-/// group are on `shardAxis`.
+/// Ranks that share the batch. With --hsdp, the groups of such ranks; the ranks
+/// of a group are on `shardAxis`.
 inline constexpr char dataAxis[] = "dp";
-/// Ranks of a group that ZeRO splits over, with --hsdp.
+/// Ranks of a group that ZeRO shards over, with --hsdp.
 inline constexpr char shardAxis[] = "shard";
-/// Ranks that share each split product.
+/// Ranks that share each split matmul.
 inline constexpr char tensorAxis[] = "tp";
 
 } // namespace dtc

@@ -7,9 +7,9 @@
 
 namespace dtc {
 
-/// Bytes of the first bucket of gradients that a stage completes, of whatever
-/// size the others are: communication begins early, as in PyTorch's DDP (Li et
-/// al., arXiv 2006.15704). A larger gradient is alone.
+/// Bytes of the first gradient bucket that a stage completes, whatever the size
+/// of the others, so that communication begins early, as in PyTorch's DDP (Li
+/// et al., arXiv 2006.15704). A larger gradient is a bucket of its own.
 constexpr int64_t firstBucketBytes = 1 << 20;
 
 } // namespace dtc

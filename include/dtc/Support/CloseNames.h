@@ -1,6 +1,6 @@
-//===- CloseNames.h - suggestions for a name that is not there --*- C++ -*-===//
+//===- CloseNames.h - suggestions for an unknown name -----------*- C++ -*-===//
 //
-// For diagnostics about names that a user gave.
+// For diagnostics about names that a user wrote.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,11 +13,11 @@
 
 namespace dtc {
 
-/// "'a', 'b'": the names nearest to `name` in edit distance, at most three.
+/// At most three names nearest to `name` in edit distance, as "'a', 'b'".
 std::string listCloseNames(llvm::StringRef name,
                            llvm::ArrayRef<llvm::StringRef> names);
 
-/// "'a', 'b'": all names.
+/// All names, as "'a', 'b'".
 std::string listNames(llvm::ArrayRef<llvm::StringRef> names);
 
 } // namespace dtc

@@ -1,8 +1,8 @@
 //===- Collective.h - the table of collectives ------------------*- C++ -*-===//
 //
-// What compiler and runtime know of each collective: its name, what a member
-// reads and writes, and what it costs. Ops, reports, proofs, calls of the
-// runtime and traces follow from these rows. No LLVM, no MPI.
+// Facts about each collective that compiler and runtime share: its name, the
+// data that a member reads and writes, and its cost. Ops, reports, proofs,
+// runtime calls and traces use these rows. No LLVM, no MPI.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,24 +21,24 @@ enum class CollectiveKind : int8_t {
   CollectivePermute,
 };
 
-/// How much a member's buffer has, in shares of the collective's `count`
+/// The size of a member's buffer, in shares of the collective's `count`
 /// elements.
 enum class Shares : int8_t {
-  One,       ///< its own
-  PerMember, ///< one for each member of the group, in their order
+  One,       ///< the member's own
+  PerMember, ///< one for each member of the group, in order
 };
 
 struct CollectiveTraits {
   CollectiveKind kind;
-  /// The op's mnemonic, which reports and traces use. The runtime's functions
-  /// are dtcrt_NAME and dtcrt_NAME_start.
+  /// The op's mnemonic, also in reports and traces. The runtime's functions are
+  /// dtcrt_NAME and dtcrt_NAME_start.
   const char *name;
   Shares input, output;
-  bool reduces;  ///< combines elements; all others move bytes
-  bool permutes; ///< a permutation of the members says who gets whose input
+  bool reduces;  ///< combines elements; others only move bytes
+  bool permutes; ///< a permutation of the members maps inputs to outputs
   bool isInPlace;
-  /// A ring passes each share on this many times to all but one member; 0: a
-  /// member sends its input once, to one other.
+  /// The number of times that a ring passes each share to all members but one.
+  /// 0: each member sends its input once, to one other member.
   int ringPasses;
 };
 
@@ -64,25 +64,27 @@ constexpr const CollectiveTraits &getTraits(CollectiveKind kind) {
   return collectiveTraits[static_cast<int>(kind)];
 }
 
-/// Shares of a buffer, in a group of `members`.
+/// The number of shares in a buffer, in a group of `members`.
 constexpr int64_t countShares(Shares shares, int64_t members) {
   return shares == Shares::One ? 1 : members;
 }
 
-/// Shares of the larger of both buffers: what reports and traces count.
+/// The number of shares in the larger of both buffers, which reports and traces
+/// count.
 constexpr int64_t countShares(const CollectiveTraits &traits, int64_t members) {
   return traits.input == Shares::One ? countShares(traits.output, members)
                                      : members;
 }
 
-/// One step after the other, each with an equal part of the whole.
+/// A sequence of steps, each with an equal part of the whole.
 struct CollectiveSteps {
-  double steps; ///< that a member takes
-  double parts; ///< the whole is this many times what a step sends
+  double steps; ///< of a member
+  double parts; ///< the whole, divided by the part of one step
 };
 
-/// The steps of the algorithm that costs assume: a ring of n members takes
-/// n - 1 steps of 1 / n of the whole per pass, a permutation one step of all.
+/// The steps of the algorithm that costs assume: a ring of n members takes n -
+/// 1 steps per pass, each with 1 / n of the whole; a permutation takes one step
+/// with the whole.
 constexpr CollectiveSteps getSteps(const CollectiveTraits &traits,
                                    int64_t members) {
   double size = static_cast<double>(members);

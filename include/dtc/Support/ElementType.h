@@ -1,8 +1,7 @@
-//===- ElementType.h - the element types of tensors -------------*- C++ -*-===//
+//===- ElementType.h - element types of tensors -----------------*- C++ -*-===//
 //
-// One table of all element types that files, buffers and collectives may have,
-// shared by compiler and runtime. A type that it lacks is an error wherever it
-// is met. No LLVM, no MPI.
+// One table of all element types of files, buffers and collectives, shared by
+// compiler and runtime. Readers reject any other type. No LLVM, no MPI.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,13 +22,13 @@ struct ElementType {
   int bytes;
   const char *name;        ///< in the manifest and in messages
   int onnx;                ///< onnx::TensorProto::DataType
-  const char *npy;         ///< type code of a .npy header; null: it has none
+  const char *npy;         ///< type code of a .npy header; null if it has none
   const char *safetensors; ///< `dtype` of a safetensors header
-  dtc_dtype sums;          ///< what sums of such elements are kept in
+  dtc_dtype sums;          ///< the type of sums of such elements
 };
 
-/// Indexed by dtc_dtype. f16 and bf16 are storage: arithmetic on them is done
-/// in f32, and each stored result is rounded once, to nearest even.
+/// Indexed by dtc_dtype. f16 and bf16 are storage types: arithmetic on them is
+/// f32, and each stored result is rounded once, to nearest even.
 inline constexpr ElementType elementTypes[] = {
     {DTC_F32, ElementKind::Float, 4, "f32", 1, "f4", "F32", DTC_F32},
     {DTC_F64, ElementKind::Float, 8, "f64", 11, "f8", "F64", DTC_F64},
@@ -63,7 +62,7 @@ constexpr bool isFloat(dtc_dtype code) {
   return getElementType(code).kind == ElementKind::Float;
 }
 
-/// The type whose `column` is `name`; null if there is none.
+/// The type with `name` in `column`; null if there is none.
 constexpr const ElementType *findElementType(const char *ElementType::*column,
                                              std::string_view name) {
   for (const ElementType &type : elementTypes)

@@ -1,4 +1,4 @@
-//===- EndingSignals.h - what SIGHUP, SIGINT and SIGTERM do -----*- C++ -*-===//
+//===- EndingSignals.h - clean-up at SIGHUP, SIGINT and SIGTERM -*- C++ -*-===//
 
 #ifndef DTC_SUPPORT_ENDINGSIGNALS_H
 #define DTC_SUPPORT_ENDINGSIGNALS_H
@@ -9,23 +9,23 @@
 
 namespace dtc {
 
-/// From now on a thread of its own waits for SIGHUP, SIGINT and SIGTERM. At the
-/// first one it ends the tool that runs, removes temporary files, and ends the
-/// process by that signal. What is ignored stays so, as by nohup. The first
-/// thing that `main` does: threads that are there already, and handlers that
-/// LLVM sets, would take signals for themselves.
+/// Starts a thread that waits for SIGHUP, SIGINT and SIGTERM. At the first one
+/// it kills the running tool, removes temporary files, and ends the process by
+/// that signal. Signals that are ignored, as under nohup, stay ignored. Must be
+/// the first call in `main`: earlier threads, and handlers that LLVM sets,
+/// would receive the signals instead.
 void handleEndingSignals();
 
-/// No signal ends the process as long as the lock is held: what is made
-/// meanwhile is known to the thread that removes it.
+/// Prevents signals from ending the process as long as the lock is held. Files
+/// that are created meanwhile can be registered for removal.
 [[nodiscard]] std::unique_lock<std::mutex> delayEndingSignals();
 
-/// Which group of processes a signal ends first, or 0. The caller holds the
-/// lock.
+/// Sets the process group that a signal kills first; 0 for none. The caller
+/// must hold the lock.
 void setToolGroup(pid_t group);
 
-/// What a signal writes to standard error before it ends the process. The
-/// caller does not hold the lock.
+/// Sets the text that a signal writes to standard error before it ends the
+/// process. The caller must not hold the lock.
 void setLastWords(std::string words);
 
 } // namespace dtc

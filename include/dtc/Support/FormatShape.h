@@ -9,7 +9,7 @@
 
 namespace dtc {
 
-/// [2, 3]
+/// The shape as text, such as "[2, 3]".
 inline std::string formatShape(const std::vector<int64_t> &shape) {
   std::string text = "[";
   for (int64_t size : shape)

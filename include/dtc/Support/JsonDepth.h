@@ -1,7 +1,7 @@
-//===- JsonDepth.h - how deep JSON may nest ---------------------*- C++ -*-===//
+//===- JsonDepth.h - limit of nesting in JSON -------------------*- C++ -*-===//
 //
-// For compiler and runtime, whose parsers and destructors may recurse: a file
-// of brackets must not overflow the stack.
+// For compiler and runtime. Their JSON parsers and destructors may recurse, and
+// a file of brackets must not overflow the stack.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,11 +12,11 @@
 
 namespace dtc {
 
-/// What dtc reads and writes nests less than ten deep.
+/// JSON that dtc reads and writes nests less than ten deep.
 constexpr int maxJsonDepth = 64;
 
-/// Whether arrays and objects nest deeper than `maxJsonDepth`. The text need
-/// not be JSON.
+/// Whether arrays and objects nest deeper than `maxJsonDepth`. The text may be
+/// invalid JSON.
 inline bool isJsonTooDeep(std::string_view text) {
   int depth = 0;
   bool inString = false;

@@ -1,4 +1,4 @@
-//===- MaxElements.h - how large a tensor can be ----------------*- C++ -*-===//
+//===- MaxElements.h - limit of a tensor's size -----------------*- C++ -*-===//
 
 #ifndef DTC_SUPPORT_MAXELEMENTS_H
 #define DTC_SUPPORT_MAXELEMENTS_H
@@ -7,8 +7,8 @@
 
 namespace dtc {
 
-/// Elements of a tensor. Bytes of so many, and sums and small multiples of
-/// them, stay below 2^63.
+/// The largest number of elements of a tensor. Its bytes, and sums and small
+/// multiples of them, stay below 2^63.
 constexpr int64_t maxElements = int64_t(1) << 48;
 
 } // namespace dtc

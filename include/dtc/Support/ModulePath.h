@@ -1,4 +1,4 @@
-//===- ModulePath.h - modules of a node by its name -------------*- C++ -*-===//
+//===- ModulePath.h - module path in a node's name --------------*- C++ -*-===//
 
 #ifndef DTC_SUPPORT_MODULEPATH_H
 #define DTC_SUPPORT_MODULEPATH_H
@@ -8,8 +8,9 @@
 
 namespace dtc {
 
-/// "net.0.attn" of a node "/net/net.0/attn/MatMul", as PyTorch's exporter names
-/// it: a container repeats its name in its members. Empty without a module.
+/// The module path in a node's name, such as "net.0.attn" in
+/// "/net/net.0/attn/MatMul". PyTorch's exporter repeats the name of a container
+/// in its members. Empty if the node is in no module.
 inline std::string getModulePath(llvm::StringRef node) {
   llvm::SmallVector<llvm::StringRef> parts, modules;
   node.split(parts, '/', /*MaxSplit=*/-1, /*KeepEmpty=*/false);

@@ -1,6 +1,6 @@
-//===- NearestName.h - the name that was meant ------------------*- C++ -*-===//
+//===- NearestName.h - the nearest of some names ----------------*- C++ -*-===//
 //
-// For messages about names of options that there are not.
+// For messages about unknown options.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,8 +14,8 @@
 
 namespace dtc {
 
-/// How many characters are inserted, removed or replaced to make one of the
-/// other (Levenshtein).
+/// The Levenshtein distance: the number of characters to insert, remove or
+/// replace.
 inline size_t getEditDistance(std::string_view from, std::string_view to) {
   std::vector<size_t> row(to.size() + 1); // distances to prefixes of `to`
   for (size_t j = 0; j <= to.size(); ++j)
@@ -33,8 +33,9 @@ inline size_t getEditDistance(std::string_view from, std::string_view to) {
   return row[to.size()];
 }
 
-/// Of `names`, the one that is nearest to `name`, of several the first in the
-/// alphabet; empty if each differs in more than a third of its characters.
+/// The name in `names` with the smallest distance to `name`; of several, the
+/// first in the alphabet. Empty if each differs in more than a third of its
+/// characters.
 inline std::string findNearestName(std::string_view name,
                                    const std::vector<std::string> &names) {
   std::pair<size_t, std::string> nearest = {name.size() / 3 + 1, ""};

@@ -1,7 +1,7 @@
-//===- NpyHeader.h - what an .npy file holds --------------------*- C++ -*-===//
+//===- NpyHeader.h - header of a .npy file ----------------------*- C++ -*-===//
 //
-// For compiler and runtime: without LLVM and without exceptions. The format is
-// numpy.lib.format's: magic, version, length of the header, the header (a
+// For compiler and runtime, so without LLVM and exceptions. The format is that
+// of numpy.lib.format: magic, version, length of the header, the header (a
 // Python dictionary), the elements.
 //
 //===----------------------------------------------------------------------===//
@@ -22,11 +22,12 @@ struct NpyHeader {
   const ElementType *type = nullptr;
   std::string descr; ///< as in the file: "<f4"
   std::vector<int64_t> shape;
-  size_t start = 0; ///< of the elements, which are all there
+  size_t start = 0; ///< byte offset of the elements
 };
 
-/// Reads the header of a file's bytes. Returns what is wrong with the file, as
-/// what follows its name ("is truncated: ..."); empty if nothing is.
+/// Reads the header of a file's bytes, and checks that all elements are
+/// present. Returns an empty string, or an error that follows the file's name,
+/// such as "is truncated: ...".
 std::string parseNpyHeader(std::string_view bytes, NpyHeader &header);
 
 } // namespace dtc

@@ -1,4 +1,4 @@
-//===- OutputFile.h - files that are whole or not there ---------*- C++ -*-===//
+//===- OutputFile.h - files that are written whole --------------*- C++ -*-===//
 
 #ifndef DTC_SUPPORT_OUTPUTFILE_H
 #define DTC_SUPPORT_OUTPUTFILE_H
@@ -7,22 +7,23 @@
 
 namespace dtc {
 
-/// A file that a user names and the compiler writes: first a temporary file
-/// beside it, which then takes its name. Until then the old file is there, and
-/// after it the new one, as a whole. A symbolic link stays, and the file that
-/// it names is written. What is no regular file (a device, a pipe) gets the
-/// bytes at the end. Errors begin with "cannot write 'PATH': ".
+/// A file that a user names and the compiler writes. It is written as a
+/// temporary file in the same folder, which is renamed at the end. So the name
+/// refers to the complete old file or to the complete new one. If the name is a
+/// symbolic link, the link stays, and its target is replaced. A device or a
+/// pipe gets the bytes at the end. Errors begin with "cannot write 'PATH': ".
 class OutputFile {
 public:
-  /// Refuses a folder and a file that the user may not write.
+  /// Returns an error for a folder, or a file that the user may not write.
   static llvm::Expected<OutputFile> create(llvm::StringRef path);
 
   const std::string &getPath() const { return path; }
-  /// The file to write, or to replace by another file.
+  /// The path of the temporary file, which tools may write or replace.
   const std::string &getTemporary() const { return temporary.getPath(); }
-  /// Writes at the end of the temporary file.
+  /// Appends to the temporary file.
   llvm::Error write(llvm::function_ref<void(llvm::raw_ostream &)> body);
-  /// Gives it its name. Without this call nothing has happened.
+  /// Renames the temporary file to the output's name. Without this call,
+  /// nothing changes.
   llvm::Error keep();
 
 private:
@@ -31,13 +32,13 @@ private:
       : path(path), place(place), isRegular(isRegular),
         temporary(std::move(temporary)) {}
 
-  std::string path;  ///< as the user names it
-  std::string place; ///< where links lead
+  std::string path;  ///< as the user wrote it
+  std::string place; ///< the file behind symbolic links
   bool isRegular;
   TemporaryFile temporary;
 };
 
-/// Writes all of a file; "-" is the standard output.
+/// Writes a whole file. "-" is the standard output.
 llvm::Error writeOutput(llvm::StringRef path,
                         llvm::function_ref<void(llvm::raw_ostream &)> body);
 

@@ -1,4 +1,4 @@
-//===- ReadFile.h - files that users name -----------------------*- C++ -*-===//
+//===- ReadFile.h - reading of files that users name ------------*- C++ -*-===//
 
 #ifndef DTC_SUPPORT_READFILE_H
 #define DTC_SUPPORT_READFILE_H
@@ -8,9 +8,9 @@
 
 namespace dtc {
 
-/// The content of a regular file; a text ends with a null. The error begins
-/// with "cannot be read: ". A folder is refused, and so is a pipe, a socket or
-/// a device, which may have no end or wait for ever.
+/// Reads a regular file. A text ends with a null byte. The error begins with
+/// "cannot be read: ". Rejects folders, and also pipes, sockets and devices,
+/// which may have no end or block forever.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 readFile(const llvm::Twine &path, bool isText);
 

@@ -10,17 +10,18 @@
 
 namespace dtc {
 
-/// How a tool ended.
+/// The result of a tool.
 struct ToolResult {
   int code = 0;        ///< exit status; below 0 if it did not run or crashed
   std::string said;    ///< its standard output and error
-  std::string problem; ///< one line that says why; empty if `code` is 0
+  std::string problem; ///< the reason as one line; empty if `code` is 0
 };
 
-/// Runs a program to its end; `arguments` begin with its name. A signal that
-/// ends this process (SIGHUP, SIGINT, SIGTERM) first ends the program and what
-/// it started, so that nothing is written after temporary files are removed.
-/// One at a time. An error says that there is no place for what it says.
+/// Runs a program and waits for its end. `arguments` begin with its name. A
+/// signal that ends this process (SIGHUP, SIGINT, SIGTERM) first kills the
+/// program and its children, so that nothing is written after temporary files
+/// are removed. Runs one program at a time. Returns an error if there is no
+/// temporary file for the program's output.
 llvm::Expected<ToolResult> runTool(llvm::ArrayRef<llvm::StringRef> arguments);
 
 } // namespace dtc

@@ -1,4 +1,4 @@
-//===- TemporaryFile.h - a file that nobody else knows ----------*- C++ -*-===//
+//===- TemporaryFile.h - temporary files ------------------------*- C++ -*-===//
 
 #ifndef DTC_SUPPORT_TEMPORARYFILE_H
 #define DTC_SUPPORT_TEMPORARYFILE_H
@@ -12,15 +12,16 @@
 
 namespace dtc {
 
-/// An empty file with an unpredictable name, made by O_EXCL. It is removed when
-/// this object is, and when a signal ends the process (see EndingSignals.h).
-/// After SIGKILL the next process that makes one in its folder removes it.
+/// An empty file with an unpredictable name, created with O_EXCL. It is removed
+/// with this object, or when a signal ends the process (see EndingSignals.h).
+/// After SIGKILL, the next process that creates a temporary file in the same
+/// folder removes it.
 class TemporaryFile {
 public:
-  /// A file in $TMPDIR that the user alone may read. The error begins with
-  /// "cannot write a temporary file".
+  /// Creates a file in $TMPDIR that only the user may read. The error begins
+  /// with "cannot write a temporary file".
   static llvm::Expected<TemporaryFile> create(llvm::StringRef suffix);
-  /// A file in `folder`, with the permissions that umask gives to new files.
+  /// Creates a file in `folder`, with the permissions of umask.
   static llvm::Expected<TemporaryFile> createIn(llvm::StringRef folder);
 
   TemporaryFile(TemporaryFile &&other) noexcept
@@ -28,12 +29,12 @@ public:
   TemporaryFile &operator=(TemporaryFile &&other) noexcept;
   ~TemporaryFile() { remove(); }
 
-  /// Absolute, so no tool takes it for an option.
+  /// An absolute path, so that no tool takes it for an option.
   const std::string &getPath() const { return path; }
-  /// Writes at the end, after what a tool may have written.
+  /// Appends to the file, after the output of tools.
   std::error_code write(llvm::function_ref<void(llvm::raw_ostream &)> body);
-  /// Gives the file this name, in the same file system. A file of that name is
-  /// replaced in one step.
+  /// Renames the file, within its file system. Replaces an existing file
+  /// atomically.
   std::error_code renameTo(llvm::StringRef name);
 
 private:

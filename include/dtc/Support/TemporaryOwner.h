@@ -1,8 +1,8 @@
-//===- TemporaryOwner.h - whose temporary files are these -------*- C++ -*-===//
+//===- TemporaryOwner.h - owners of temporary files -------------*- C++ -*-===//
 //
-// A process that gets SIGKILL cannot remove its temporary files. So their names
-// say whose they are, and a later process removes those of processes that have
-// ended.
+// A process cannot remove its temporary files after SIGKILL. So their names
+// contain the process, and later processes remove the files of processes that
+// have ended.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,14 +13,14 @@
 
 namespace dtc {
 
-/// "dtc-MACHINE-PROCESS-START-", the begin of names of this process's temporary
-/// files. MACHINE is a checksum of what tells kernels, their starts and
-/// containers apart: folders may be shared by several.
+/// The prefix of names of this process's temporary files,
+/// "dtc-MACHINE-PROCESS-START-". Machines and containers may share a folder, so
+/// MACHINE is a checksum that differs between kernels, boots and containers.
 const std::string &temporaryPrefix();
 
-/// Removes the files of `folder` whose names have, after `before`, such a
-/// prefix of a process of this machine that has ended. Only the first call for
-/// a folder does anything. Leaves what cannot be removed.
+/// Removes files of `folder` whose names consist of `before`, the prefix of an
+/// ended process of this machine, and more. Only the first call for a folder
+/// has an effect. Keeps files that it cannot remove.
 void removeAbandoned(const std::string &folder, const std::string &before);
 
 } // namespace dtc

@@ -11,9 +11,8 @@
 
 namespace dtc {
 
-/// The `tid` of a row of a process: a number that no other process's row has,
-/// since Perfetto knows threads by their numbers alone, and takes 0 for
-/// another.
+/// The `tid` of a row of a process in a trace. It is unique over all processes,
+/// because Perfetto identifies threads by this number alone, and replaces 0.
 inline int64_t getTraceThread(int64_t process, int64_t row) {
   return 1000 * (process + 1) + row;
 }

@@ -1,7 +1,7 @@
 //===- Version.h - the version that --version prints ------------*- C++ -*-===//
 //
 // One string for tools and training programs, from the project version in
-// CMakeLists.txt (cmake/Version.cmake). No LLVM: the runtime has it, too.
+// CMakeLists.txt (cmake/Version.cmake). No LLVM, because the runtime uses it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,8 +10,9 @@
 
 namespace dtc {
 
-/// "0.1.0", or "0.1.0 (4fdd7d59bd1e)" with the commit that the build folder was
-/// configured at, if the sources were a git checkout.
+/// The version, such as "0.1.0". If the sources were a git checkout, it
+/// includes the commit at which the build folder was configured: "0.1.0
+/// (4fdd7d59bd1e)".
 const char *getVersion();
 
 } // namespace dtc
