@@ -142,9 +142,9 @@ void RecordedProgram::rename(int index, const StringMap<std::string> &values) {
   origins[index].call = readCall(node(index));
 }
 
-void RecordedProgram::insertNodes() {
+void RecordedProgram::insertRecorded() {
   std::vector<NodeRecord> ordered;
-  for (auto [place, index] : enumerate(GraphEditor::insertNodes()))
+  for (auto [place, index] : enumerate(insertNodes()))
     ordered.push_back(index < 0 ? readNodeRecord(node(place))
                                 : std::move(origins[index]));
   origins = std::move(ordered);

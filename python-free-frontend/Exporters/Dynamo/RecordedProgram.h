@@ -70,8 +70,8 @@ public:
   std::string makeCallName(llvm::StringRef call);
   /// Replaces values in the call that is recorded with a node.
   void rename(int index, const llvm::StringMap<std::string> &values);
-  /// Puts added nodes in their places, with what is recorded of them.
-  void insertNodes();
+  /// Puts added nodes in their places, and reads what is recorded of them.
+  void insertRecorded();
 
 private:
   void findUses();

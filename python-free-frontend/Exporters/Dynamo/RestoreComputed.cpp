@@ -54,6 +54,7 @@ private:
 /// "'exp' of 'scale'".
 std::string describe(const ComputedTensor &tensor) {
   std::vector<std::string> names;
+  names.reserve(tensor.candidates.size());
   for (const Origin *candidate : tensor.candidates)
     names.push_back(candidate->name);
   return quote(tensor.call) + (tensor.origin ? " of " : ", perhaps of ") +

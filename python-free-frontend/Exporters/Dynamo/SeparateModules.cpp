@@ -341,7 +341,7 @@ void ModuleSeparator::run() {
       findings.add(Finding::LostCopy, quote(tensor.name));
   for (const auto &[index, names] : renames)
     program.rename(index, names);
-  program.insertNodes();
+  program.insertRecorded();
 }
 } // namespace
 

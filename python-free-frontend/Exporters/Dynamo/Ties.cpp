@@ -45,8 +45,8 @@ void findTies(const RecordedProgram &program, Findings &findings) {
 void nameTies(RecordedProgram &program, Findings &findings) {
   auto &aliases = findings.tensors.aliases;
   StringSet<> &transposed = findings.tensors.transposed;
-  StringMap<std::vector<std::string>> found = std::move(aliases);
-  aliases.clear();
+  StringMap<std::vector<std::string>> found;
+  std::swap(found, aliases);
   for (auto &[name, others] : found) {
     std::vector<std::string> names{name.str()};
     append_range(names, others);
