@@ -1,6 +1,6 @@
 //===- AttentionOps.cpp - types and constraints of attention --------------===//
 //
-// The constraints that the ops' docs number.
+// Verifies the constraints that the ops' documentation numbers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -97,7 +97,7 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *,
                                             SmallVectorImpl<Type> &types) {
   RankedTensorType q = getPlainType(operands[0]), v = getPlainType(operands[2]);
   if (q.getRank() != 4 || v.getRank() != 4)
-    return failure(); // the verifier says why
+    return failure(); // the verifier reports the error
   ArrayRef<int64_t> shape = q.getShape();
   types.push_back(q.clone({shape[0], shape[1], shape[2], v.getShape().back()}));
   types.push_back(RankedTensorType::get({shape[0], shape[2], shape[1]},
@@ -117,10 +117,10 @@ LogicalResult AttentionGradOp::inferReturnTypes(
 // Packed
 //===----------------------------------------------------------------------===//
 
-/// Where [batch, tokens, 3, heads, width] has its heads.
+/// The index of the heads' dimension in a packed tensor.
 static int64_t getHeadsDim(bool isByHead) { return isByHead ? 2 : 3; }
 
-/// The shapes of what attention makes of a packed tensor.
+/// The shapes of the result and lse of attention on a packed tensor.
 static std::pair<SmallVector<int64_t>, SmallVector<int64_t>>
 getPackedResults(ArrayRef<int64_t> packed, bool isByHead) {
   int64_t heads = packed[getHeadsDim(isByHead)];
@@ -176,7 +176,7 @@ LogicalResult PackedAttentionOp::inferReturnTypes(
   Adaptor adaptor(operands, attributes, properties, regions);
   RankedTensorType packed = getPlainType(adaptor.getPacked());
   if (packed.getRank() != 5)
-    return failure(); // the verifier says why
+    return failure(); // the verifier reports the error
   auto [result, rows] =
       getPackedResults(packed.getShape(), adaptor.getByHead());
   types.push_back(packed.clone(result));
@@ -196,9 +196,9 @@ LogicalResult PackedAttentionGradOp::inferReturnTypes(
 // Work
 //===----------------------------------------------------------------------===//
 
-/// Of the products with keys and with values, as the field counts model FLOPs
-/// (Chowdhery et al., arXiv 2204.02311, appendix B): all scores, hidden ones
-/// included, and none twice.
+/// FLOPs of the matmuls with keys and with values, by the convention for model
+/// FLOPs (Chowdhery et al., arXiv 2204.02311, appendix B): all scores count,
+/// also masked ones, and recomputation does not.
 static int64_t countFlops(const AttentionSizes &s) {
   return 2 * s.batch * s.heads * s.queries * s.keys * (s.width + s.valueWidth);
 }
@@ -210,7 +210,7 @@ int64_t PackedAttentionOp::getFlops() {
   return countFlops(makePackedSizes(*this, getShape));
 }
 
-/// By both factors of both products.
+/// The gradients of both matmuls by both operands.
 int64_t AttentionGradOp::getFlops() {
   return 2 * countFlops(makeSizes(*this, getShape));
 }

@@ -1,8 +1,7 @@
 //===- Canonicalization.h - the normal form of a model ----------*- C++ -*-===//
 //
-// Canonicalization patterns are about what a model computes. They apply before
-// values have layouts: after that, where an op stands is a decision of the
-// plan.
+// Canonicalization patterns simplify the model. They apply only before values
+// have layouts: after that, the plan decides where an op stands.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
-//===- CanonicalizeElementwise.cpp - what does nothing --------------------===//
+//===- CanonicalizeElementwise.cpp - removal of no-ops --------------------===//
 //
-// Exporters give a convolution without bias one of zeros: an addition that
-// would read and write a whole activation.
+// Exporters give a convolution without bias a bias of zeros. The addition would
+// read and write a whole activation.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,8 +24,8 @@ static bool isConstant(Value value, int64_t number) {
 
 namespace {
 
-/// An op that leaves an operand as it is, but for the sign of a zero, when the
-/// other is `neutral`.
+/// Removes an op whose other operand is `neutral`, which changes at most the
+/// sign of zero.
 template <typename OpType, int64_t neutral, bool commutes>
 struct DropNeutral : GlobalPattern<OpType> {
   using GlobalPattern<OpType>::GlobalPattern;

@@ -1,14 +1,14 @@
-//===- CanonicalizeReshapes.cpp - where reshapes and slices stand ---------===//
+//===- CanonicalizeReshapes.cpp - places of reshapes and slices -----------===//
 //
-// Exporters flatten [batch, sequence, width] for a product and add the bias
-// before they restore it. Elementwise ops after the restoring reshape share
-// kernels with what follows, and see the sequence as a dimension of its own.
-// Those between two products stay on the products' shape.
+// Exporters flatten [batch, sequence, width] for a matmul, and add the bias
+// before they restore the shape. Elementwise ops that move behind the restoring
+// reshape share kernels with later ops, and have the sequence as a dimension.
+// Elementwise ops between two matmuls keep the flat shape.
 //
-// Attentions whose queries, keys and values are one product make [batch,
-// sequence, 3, heads, width] of it, transpose that to [3, ..], and take it
-// apart there. Taken apart where it was made, no part needs a dimension of size
-// 1 before its batch. Slices that take all of it are one split.
+// If one matmul computes queries, keys and values, exporters reshape its result
+// to [batch, sequence, 3, heads, width], transpose that to [3, ..] and slice it
+// there. Slicing before the transpose avoids a dimension of size 1 in front of
+// the batch. Slices that cover the whole value become one split.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ using namespace dtc;
 // Reshapes
 //===----------------------------------------------------------------------===//
 
-/// How many dimensions agree, from the last.
+/// The number of dimensions that agree, counted from the last.
 static size_t countCommonTail(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
   size_t count = 0;
   while (count < a.size() && count < b.size() &&
@@ -33,9 +33,9 @@ static size_t countCommonTail(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
   return count;
 }
 
-/// The dimension of size 1 that a reshape of a transpose leaves out, doing no
-/// more; none if there is no such, or others read the transpose. The batch, the
-/// first dimension of what is transposed, stays if there is a choice.
+/// The dimension of size 1 that a reshape of a transpose drops, if it does
+/// nothing else; none if it does more, or if the transpose has other users.
+/// Prefers to keep the batch, the first dimension of the transpose's operand.
 static std::optional<int64_t> getDropped(ReshapeOp reshape) {
   auto transpose = reshape.getX().getDefiningOp<TransposeOp>();
   if (!transpose || !transpose->hasOneUse())
@@ -53,8 +53,7 @@ static std::optional<int64_t> getDropped(ReshapeOp reshape) {
   return dropped;
 }
 
-/// The transpose that a slice or a split is taken of, if nothing needs the
-/// whole of it: then it is taken apart first.
+/// The transpose that a slice or split reads, if all users slice it; else null.
 static TransposeOp getTakenApart(Operation *op) {
   if (!isa_and_nonnull<SliceOp, SplitOp>(op))
     return {};
@@ -68,7 +67,8 @@ static TransposeOp getTakenApart(Operation *op) {
 
 namespace {
 
-/// reshape(reshape(x)) becomes reshape(x), and a reshape to the same shape x.
+/// reshape(reshape(x)) becomes reshape(x). A reshape to the same shape becomes
+/// x.
 struct ComposeReshapes : GlobalPattern<ReshapeOp> {
   using GlobalPattern::GlobalPattern;
   LogicalResult rewrite(ReshapeOp op,
@@ -78,7 +78,7 @@ struct ComposeReshapes : GlobalPattern<ReshapeOp> {
       return success();
     }
     auto first = op.getX().getDefiningOp<ReshapeOp>();
-    // One that leaves out a dimension moves up, before a transpose, first.
+    // A reshape that drops a dimension moves before a transpose first.
     if (!first || getDropped(first) ||
         getTakenApart(first.getX().getDefiningOp()))
       return failure();
@@ -88,10 +88,10 @@ struct ComposeReshapes : GlobalPattern<ReshapeOp> {
   }
 };
 
-/// reshape(f(x, bias)) becomes f(reshape(x), bias), where the other operands
-/// broadcast along dimensions that stay and all that reads f reshapes it so.
-/// The result's shape must follow from x: random numbers have no such operand,
-/// and in row[n, 1] + column[n] both operands broadcast.
+/// reshape(f(x, bias)) becomes f(reshape(x), bias), if the other operands
+/// broadcast along dimensions that stay, and all users of f reshape it in the
+/// same way. The result's shape must follow from x: random numbers have no such
+/// operand, and in row[n, 1] + column[n] both operands broadcast.
 struct HoistReshape : GlobalPattern<ReshapeOp> {
   using GlobalPattern::GlobalPattern;
   LogicalResult rewrite(ReshapeOp op,
@@ -133,8 +133,8 @@ struct HoistReshape : GlobalPattern<ReshapeOp> {
   }
 };
 
-/// reshape(transpose(x)) becomes transpose(reshape(x)) where the reshape leaves
-/// out a dimension of size 1.
+/// reshape(transpose(x)) becomes transpose(reshape(x)), if the reshape drops a
+/// dimension of size 1.
 struct DropBeforeTranspose : GlobalPattern<ReshapeOp> {
   using GlobalPattern::GlobalPattern;
   LogicalResult rewrite(ReshapeOp op,
@@ -165,8 +165,8 @@ struct DropBeforeTranspose : GlobalPattern<ReshapeOp> {
 // Slices
 //===----------------------------------------------------------------------===//
 
-/// slice(transpose(x)) becomes transpose(slice(x)), if nothing needs the whole
-/// of the transpose. Likewise a split.
+/// slice(transpose(x)) becomes transpose(slice(x)), if all users slice the
+/// transpose; the same for split.
 template <typename OpType> struct TakeApartFirst : GlobalPattern<OpType> {
   using GlobalPattern<OpType>::GlobalPattern;
   LogicalResult rewrite(OpType op, PatternRewriter &rewriter) const override {
@@ -193,12 +193,12 @@ template <typename OpType> struct TakeApartFirst : GlobalPattern<OpType> {
   }
 };
 
-/// A loop over steps slices one step at a time. One op with a result for each
-/// would be made before the first step reads its own.
+/// Limit of a split's parts. A loop over steps slices one step at a time; one
+/// split would compute all slices before the first step.
 constexpr size_t mostParts = 8;
 
-/// Slices that have all of a value between them become one split, whose
-/// gradient is one concatenation. A part may be sliced several times.
+/// Slices that cover a value become one split, whose gradient is one
+/// concatenation. A part may be sliced several times.
 struct JoinSlices : GlobalPattern<SliceOp> {
   using GlobalPattern::GlobalPattern;
   LogicalResult rewrite(SliceOp op, PatternRewriter &rewriter) const override {

@@ -1,8 +1,8 @@
-//===- CanonicalizeTransposes.cpp - images stay channels last -------------===//
+//===- CanonicalizeTransposes.cpp - channels-last images ------------------===//
 //
-// A convolution of an ONNX model, whose images are channels first, stands
-// between two transposes. Those after it move down through elementwise ops,
-// reductions and joins until they meet those before the next.
+// Images of an ONNX model are channels first, so a convolution stands between
+// two transposes. The transpose after it moves down through elementwise ops,
+// reductions and concatenations, until it meets and cancels the next one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,8 @@ static RankedTensorType getType(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
-/// The images that a value has channels first; null if it is no such transpose.
+/// The channels-last images that a value transposes to channels first; else
+/// null.
 static Value getImages(Value value) {
   auto transpose = value.getDefiningOp<TransposeOp>();
   return transpose && transpose.getPermutation() == ArrayRef(toFirst)
@@ -30,8 +31,8 @@ static Value getImages(Value value) {
              : Value();
 }
 
-/// Whether the op can be computed channels last: all of its operands that are
-/// as large as the result are transposed images, at least one of them.
+/// Whether the op can be computed channels last: all operands of the result's
+/// size are transposed images, and there is at least one.
 static bool readsImages(Operation *op) {
   bool found = false;
   for (Value operand : op->getOperands()) {
@@ -44,7 +45,7 @@ static bool readsImages(Operation *op) {
   return found;
 }
 
-/// An operand that broadcasts to images, channels last.
+/// Converts an operand that broadcasts to images to channels last.
 static Value moveChannels(OpBuilder &builder, Location loc, Value value) {
   if (Value images = getImages(value))
     return images;
@@ -58,13 +59,13 @@ static Value moveChannels(OpBuilder &builder, Location loc, Value value) {
   return TransposeOp::create(builder, loc, value, ArrayRef(toLast));
 }
 
-/// Whether an op can have its dimensions in another order.
+/// Whether an op can be computed with its dimensions in another order.
 static bool canMoveAxes(Operation *op) {
   return isa<ReduceSumOp, ReduceMaxOp, ConcatOp, SplitOp, SliceOp, PadOp>(op) ||
          (isElementwise(op) && !isa<TransposeOp>(op));
 }
 
-/// What an op says of axes becomes channels last.
+/// Converts the axes in an op's attributes to channels last.
 static void moveAxes(Operation *op) {
   auto moved = [](int64_t axis) { return toFirst[axis]; };
   llvm::TypeSwitch<Operation *>(op)
@@ -79,7 +80,7 @@ static void moveAxes(Operation *op) {
 
 namespace {
 
-/// f(transpose(x), ...) becomes transpose(f(x, ...)), of images.
+/// f(transpose(x), ...) becomes transpose(f(x, ...)), for images.
 struct SinkTranspose : RewritePattern {
   explicit SinkTranspose(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
@@ -109,7 +110,7 @@ struct SinkTranspose : RewritePattern {
   }
 };
 
-/// A transpose of a transpose is one, or none.
+/// transpose(transpose(x)) becomes one transpose, or x.
 struct ComposeTransposes : GlobalPattern<TransposeOp> {
   using GlobalPattern::GlobalPattern;
   LogicalResult rewrite(TransposeOp op,

@@ -1,6 +1,7 @@
 //===- CollectiveOps.cpp - constraints of layout changes ------------------===//
 //
-// The constraints that the ops' docs number: which layout becomes which.
+// Verifies the constraints that the ops' documentation numbers: which layout
+// changes into which.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +36,7 @@ static SmallVector<StringRef> getNames(ArrayAttr axes) {
 }
 
 //===----------------------------------------------------------------------===//
-// What all collectives have in common
+// Shared by all collectives
 //===----------------------------------------------------------------------===//
 
 int64_t dtc::detail::countMembers(Operation *collective) {
@@ -120,7 +121,7 @@ std::optional<Alias> AsPartialOp::getAlias(unsigned) {
   return Alias{0, AliasKind::View};
 }
 
-/// Every operand is partial with this reduction on all axes.
+/// Checks that every operand is partial with this reduction on all axes.
 static LogicalResult verifyPartial(Operation *op, Type type, ArrayAttr axes,
                                    Reduction reduction) {
   LayoutAttr layout = getLayout(type);
@@ -135,8 +136,8 @@ static LogicalResult verifyPartial(Operation *op, Type type, ArrayAttr axes,
   return success();
 }
 
-/// The layout of a tensor without the axes that split a dimension last, in
-/// this order; null if they do not, or split it in pieces.
+/// The layout without the axes, which must be the minor splits of a dimension,
+/// in this order; null if they are not, or if they split it in pieces.
 static LayoutAttr withoutMinorAxes(LayoutAttr layout, ArrayAttr axes,
                                    int64_t dim) {
   if (llvm::any_of(layout.getSplitsOfDim(dim),

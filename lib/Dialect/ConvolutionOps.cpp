@@ -1,6 +1,6 @@
 //===- ConvolutionOps.cpp - constraints of windows over images ------------===//
 //
-// The constraints that the ops' docs number.
+// Verifies the constraints that the ops' documentation numbers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,8 +27,8 @@ static Window makeWindow(OpTy op, Value images, Value positions,
           padding[0], padding[1], dilations[0], dilations[1]};
 }
 
-/// A dimension of the images, the positions that are expected along it, and
-/// whether a tap is inside of the image at each.
+/// Verifies one dimension of the images: the number of positions, and that each
+/// position has a tap inside the image.
 static LogicalResult verifyDim(Operation *op, StringRef name, int64_t size,
                                int64_t positions, int64_t kernel,
                                int64_t stride, int64_t before, int64_t after,
@@ -121,7 +121,7 @@ template <typename OpTy> static Window getConvolutionWindow(OpTy op) {
   return makeWindow(op, op.getImages(), op.getPositions(), getKernel(op));
 }
 
-/// A product for each tap, channel of a group, position and filter.
+/// One product for each tap, channel of a group, position and filter.
 template <typename OpTy> static int64_t countFlops(OpTy op) {
   RankedTensorType filters = op.getFilters().getType();
   return 2 * op.getPositions().getType().getNumElements() *

@@ -15,8 +15,8 @@ using namespace dtc;
 
 namespace {
 
-/// `#mesh`, and a layout as the axes it names: `#mb_dp` for a split,
-/// `#partial_mb_dp`, `#replicated`.
+/// Aliases of attributes: `#mesh`, and for a layout the axes that it names:
+/// `#mb_dp` for splits, `#partial_mb_dp`, `#replicated`.
 struct AliasPrinter : public OpAsmDialectInterface {
   using OpAsmDialectInterface::OpAsmDialectInterface;
 

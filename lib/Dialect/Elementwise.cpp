@@ -1,6 +1,7 @@
-//===- Elementwise.cpp - ops on one element of each operand ---------------===//
+//===- Elementwise.cpp - elementwise ops ----------------------------------===//
 //
-// Told by the sharding rule: one parallel factor for each dimension, in order.
+// An op is elementwise if its sharding rule has one parallel factor for each
+// dimension, in order.
 //
 //===----------------------------------------------------------------------===//
 

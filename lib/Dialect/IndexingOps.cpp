@@ -1,6 +1,6 @@
 //===- IndexingOps.cpp - types and constraints of lookups -----------------===//
 //
-// Rows of tables that data choose; tables may be in parts.
+// Lookups in tables; a table may be split into parts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,8 +9,8 @@
 using namespace mlir;
 using namespace dtc;
 
-/// Whether a table and its indices begin with `count` equal dimensions, and
-/// the table goes on.
+/// Whether a table and its indices begin with `count` equal dimensions, and the
+/// table has more.
 static bool haveBatchDims(ArrayRef<int64_t> table, ArrayRef<int64_t> indices,
                           int64_t count) {
   return count >= 0 && count < static_cast<int64_t>(table.size()) &&
@@ -42,7 +42,8 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-/// The first indices of the parts of a dimension; null if it is not in parts.
+/// Verifies the first indices of the parts of a dimension; null if it has no
+/// parts.
 static LogicalResult verifyStarts(Operation *op, Value starts, Value indices,
                                   int64_t size, int64_t batchDims = 0) {
   if (!starts)
@@ -62,7 +63,7 @@ static LogicalResult verifyStarts(Operation *op, Value starts, Value indices,
 
 LogicalResult GatherOp::verify() {
   ArrayRef<int64_t> table = getTable().getType().getShape();
-  if (table.empty()) // an error of the result's type, which comes next
+  if (table.empty()) // type inference reports the error
     return success();
   return verifyStarts(*this, getStarts(), getIndices(), table.front(),
                       getBatchDims());

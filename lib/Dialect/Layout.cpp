@@ -99,8 +99,8 @@ int64_t MeshAttr::getNumRanks() const {
 // LayoutAttr
 //===----------------------------------------------------------------------===//
 
-/// Splits by dimension, keeping their order on one but for axes of size 1,
-/// which come first; then partials by mesh order.
+/// Sorts splits by dimension, without changing the order on one dimension,
+/// except that axes of size 1 come first; then partials by mesh order.
 static void sortCanonically(MeshAttr mesh,
                             SmallVectorImpl<AxisLayout> &entries) {
   using Key = std::tuple<bool, int64_t, bool, int64_t>;
@@ -257,7 +257,7 @@ bool LayoutAttr::hasPartial() const {
 
 LayoutAttr LayoutAttr::without(ArrayRef<StringRef> axes) const {
   SmallVector<AxisLayout> entries;
-  llvm::DenseMap<int64_t, int64_t> pieces; // of axes left out, by dimension
+  llvm::DenseMap<int64_t, int64_t> pieces; // of removed axes, by dimension
   for (AxisLayout entry : getEntries()) {
     if (entry.isSplit() && entry.hasDim()) {
       int64_t &before = pieces.try_emplace(entry.dim, 1).first->second;

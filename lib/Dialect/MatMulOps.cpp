@@ -1,6 +1,7 @@
-//===- MatMulOps.cpp - types and constraints of matrix products -----------===//
+//===- MatMulOps.cpp - types and constraints of matmuls -------------------===//
 //
-// Products stand alone, take an epilogue, or sum the rows that they read.
+// Plain matmuls, matmuls with an epilogue, and matmuls that sum an operand's
+// rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +16,7 @@ LogicalResult MatMulOp::inferReturnTypes(MLIRContext *,
                                          OpaqueProperties properties,
                                          RegionRange,
                                          SmallVectorImpl<Type> &types) {
-  // A builder that sets no flag passes no properties.
+  // Builders that set no flag pass no properties.
   auto *flags = properties.as<MatMulOp::Properties *>();
   bool transposeA = flags && flags->transpose_lhs;
   bool transposeB = flags && flags->transpose_rhs;
@@ -50,7 +51,7 @@ template <typename Op> static int64_t getProductFlops(Op op) {
 
 int64_t MatMulOp::getFlops() { return getProductFlops(*this); }
 
-/// The shape of a product of two matrices of 16 bits.
+/// The shape of a matmul of two matrices of 16 bits.
 template <typename Op>
 static FailureOr<SmallVector<int64_t>> getMatrixShape(Op op) {
   RankedTensorType a = op.getLhs().getType(), b = op.getRhs().getType();

@@ -1,7 +1,8 @@
-//===- Permutation.cpp - shards that move between ranks -------------------===//
+//===- Permutation.cpp - moves of shards between ranks --------------------===//
 //
-// A shard is named by where it begins in each dimension, in shards. Where that
-// depends on axes outside of the group, it is compared at both ends of them.
+// A shard is identified by its start in each dimension, in units of shards. If
+// the start depends on axes outside the group, it is compared at both ends of
+// these axes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +13,7 @@
 using namespace mlir;
 using namespace dtc;
 
-/// A shard of a member, by both positions of the ranks on other axes.
+/// A shard of a member, at the first and last coordinates on the other axes.
 using Shard = SmallVector<int64_t, 8>;
 
 static Shard getShard(LayoutAttr layout, ArrayRef<StringRef> axes, int64_t rank,
@@ -39,7 +40,7 @@ static Shard getShard(LayoutAttr layout, ArrayRef<StringRef> axes, int64_t rank,
   return shard;
 }
 
-/// Whether shards of both layouts have the same shape and are made alike.
+/// Whether shards of both layouts have the same shape and order of elements.
 static bool areComparable(LayoutAttr from, LayoutAttr to, int64_t rank) {
   for (int64_t dim = 0; dim < rank; ++dim) {
     SmallVector<AxisLayout> a = from.getSplitsOfDim(dim),
@@ -99,7 +100,7 @@ SmallVector<int64_t> dtc::findSources(LayoutAttr from, LayoutAttr to,
       sources[member] = member;
     else
       holders[held].push_back(member);
-  // Others that hold one shard give it away in order.
+  // Several holders of one shard send it in order.
   for (int64_t member = members; member-- > 0;) {
     if (sources[member] >= 0)
       continue;

@@ -17,7 +17,7 @@ static constexpr llvm::StringLiteral kindNames[] = {
 
 static constexpr llvm::StringLiteral runsNames[] = {"all", "first", "last"};
 
-/// Those of level or chunk 0 have the bare name.
+/// The name of level or chunk 0 has no number.
 std::string Phase::getName() const {
   std::string name = kindNames[kind].str();
   if (level != 0)

@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace dtc;
 
-/// Symbol lookup stops at the nearest table; kernels are found further out.
+/// Looks in enclosing symbol tables, too: kernels are not in the nearest one.
 static FunctionOpInterface lookupCallee(Operation *op, SymbolRefAttr callee) {
   for (Operation *scope = op; (scope = scope->getParentOp());)
     if (scope->hasTrait<OpTrait::SymbolTable>())
@@ -18,7 +18,7 @@ static FunctionOpInterface lookupCallee(Operation *op, SymbolRefAttr callee) {
   return {};
 }
 
-/// The operand whose argument of the called function says that it becomes this
+/// The operand whose argument in the called function is overwritten by this
 /// result.
 static std::optional<Alias> getAliasOfCall(FunctionOpInterface function,
                                            unsigned result) {

@@ -1,6 +1,6 @@
 //===- RandomOps.cpp - constraints of random numbers ----------------------===//
 //
-// A part of random numbers must know which part it is.
+// Verifies that a part of random numbers knows its index.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,7 +10,7 @@
 using namespace mlir;
 using namespace dtc;
 
-/// The axes of more than one part that split a dimension, major to minor.
+/// The axes that split a dimension into more than one part, major to minor.
 static SmallVector<StringRef> getSplitters(Type type, int64_t dim) {
   SmallVector<StringRef> axes;
   LayoutAttr layout = getLayout(type);

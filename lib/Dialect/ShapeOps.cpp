@@ -1,6 +1,6 @@
 //===- ShapeOps.cpp - constraints of ops that move elements ---------------===//
 //
-// Constants, reshapes, transposes, slices, and what joins or divides tensors.
+// Constants, reshapes, transposes, slices, splits and concatenations.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace dtc;
 
-/// Constraint shared by ops that change one dimension only.
+/// Constraint of ops that change one dimension only.
 static LogicalResult verifyOtherDims(Operation *op, Type a, Type b,
                                      int64_t axis) {
   auto x = cast<RankedTensorType>(a), y = cast<RankedTensorType>(b);
@@ -48,7 +48,8 @@ std::optional<Alias> ReshapeOp::getAlias(unsigned) {
   return Alias{0, AliasKind::View};
 }
 
-/// What is partial may be reduced in place, and its transpose apart from it.
+/// A partial operand has no alias: it may be reduced in place, and its
+/// transpose separately.
 std::optional<Alias> TransposeOp::getAlias(unsigned) {
   if (LayoutAttr layout = getLayout(getX().getType());
       layout && layout.hasPartial())

@@ -1,6 +1,6 @@
-//===- ShardingRule.cpp - from operand layouts to result layouts ----------===//
+//===- ShardingRule.cpp - inference of result layouts ---------------------===//
 //
-// Reads layouts as axes of factors, and writes axes of factors as layouts.
+// Converts layouts to axes of factors, and axes of factors to layouts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,8 +39,8 @@ void ShardingRule::setLinear(Linearity linearity) {
   }
 }
 
-/// The axes of a dimension, each after its pieces, fill the factors one after
-/// the other, major first. None if they cannot.
+/// Assigns the axes of a dimension, each with its pieces, to its factors, major
+/// first. Returns none if they do not divide the factors.
 static std::optional<FactorAxes> readDimAxes(const ShardingRule &rule,
                                              const DimFactors &dimFactors,
                                              LayoutAttr layout, int64_t dim) {
@@ -96,7 +96,7 @@ dtc::writeFactorAxes(const ShardingRule &rule, const TensorFactors &tensor,
                      MeshAttr mesh, const FactorAxes &axes) {
   SmallVector<AxisLayout> entries;
   for (auto [dim, dimFactors] : llvm::enumerate(tensor)) {
-    int64_t pieces = 1; // what no axis has split so far, since the last one
+    int64_t pieces = 1; // not split by an axis since the last one
     for (unsigned factor : dimFactors) {
       int64_t left = rule.factors[factor].size;
       for (const FactorAxis &own : axes[factor]) {
@@ -129,7 +129,7 @@ static std::string printAxes(ArrayRef<FactorAxis> axes) {
   return text;
 }
 
-/// On each axis the partial operands must form one set of rule.linear.
+/// Checks that on each axis the partial operands are a set of rule.linear.
 static LogicalResult inferPartials(const ShardingRule &rule, MeshAttr mesh,
                                    ArrayRef<LayoutAttr> operands,
                                    SmallVectorImpl<AxisLayout> &partials,
@@ -172,8 +172,8 @@ dtc::inferExactly(const ShardingRule &rule, MeshAttr mesh,
                   .str();
       return failure();
     }
-  // Every operand that has a factor must agree on its axes. Axes that can split
-  // a factor of size 1 have size 1 themselves and make no difference.
+  // All operands with a factor must agree on its axes. Axes that can split a
+  // factor of size 1 have size 1, and make no difference.
   for (auto [i, layout] : llvm::enumerate(operands)) {
     FactorAxes own;
     readFactorAxes(rule, rule.operands[i], layout, own);
@@ -187,7 +187,7 @@ dtc::inferExactly(const ShardingRule &rule, MeshAttr mesh,
         }
   }
 
-  // Factors of no operand are free.
+  // Factors that no operand has are free.
   llvm::BitVector bound(rule.factors.size());
   for (const TensorFactors &tensor : rule.operands)
     for (const DimFactors &dimFactors : tensor)
@@ -263,8 +263,8 @@ dtc::inferExactly(const ShardingRule &rule, MeshAttr mesh,
   return results;
 }
 
-/// How results lie on an axis of size 1 if the rule alone decides: along the
-/// one factor that all operands name, as a part of a sum, or `each`.
+/// The layout of results on an axis of size 1 by the rule alone: split along
+/// the only factor that all operands have, partial, or `each`.
 static SmallVector<AxisLayout> inferUnit(const ShardingRule &rule,
                                          StringAttr axis,
                                          ArrayRef<LayoutAttr> operands) {

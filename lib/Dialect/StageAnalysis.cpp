@@ -1,7 +1,7 @@
 //===- StageAnalysis.cpp - the pipeline stage of every value --------------===//
 //
-// Values that one op touches are merged into groups by union-find; boundaries
-// give groups their stages.
+// Union-find merges the values of each op into groups. Boundaries set the
+// stages of groups.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +13,7 @@ using namespace dtc;
 
 namespace {
 
-/// Groups of values that share a stage, with that stage once it is known.
+/// Groups of values on one stage, with the stage once it is known.
 class Groups {
 public:
   bool contains(Value value) const { return ids.contains(value); }

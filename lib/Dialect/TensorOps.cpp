@@ -1,7 +1,7 @@
 //===- TensorOps.cpp - types and constraints of tensor ops ----------------===//
 //
-// Result types from operand types, and the constraints that the ops' docs
-// number.
+// Infers result types from operand types, and verifies the constraints that the
+// ops' documentation numbers.
 //
 //===----------------------------------------------------------------------===//
 

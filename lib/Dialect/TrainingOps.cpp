@@ -1,6 +1,6 @@
 //===- TrainingOps.cpp - constraints of losses, updates, boundaries -------===//
 //
-// The constraints that the ops' docs number.
+// Verifies the constraints that the ops' documentation numbers.
 //
 //===----------------------------------------------------------------------===//
 

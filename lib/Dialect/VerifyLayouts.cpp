@@ -1,7 +1,7 @@
 //===- VerifyLayouts.cpp - the verifier of every op with a sharding rule --===//
 //
-// Runs on every op whenever a module is verified. MLIR verifies encodings only
-// when it parses them, so divisibility is checked here again.
+// Runs on every op with a sharding rule whenever a module is verified. MLIR
+// verifies encodings only in the parser, so divisibility is checked here, too.
 //
 //===----------------------------------------------------------------------===//
 

@@ -202,7 +202,7 @@ def compare_gradients(model, module, dtc, folder):
     nn.functional.cross_entropy(logits.flatten(0, -2),
                                 torch.tensor(labels).flatten(),
                                 ignore_index=IGNORED).backward()
-    # That of a key's bias is zero, since a softmax does not notice it.
+    # The gradient of a key's bias is zero, since a softmax ignores it.
     total = np.sqrt(sum(parameter.grad.square().sum().item()
                         for parameter in module.parameters()))
     worst = 0

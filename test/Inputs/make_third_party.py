@@ -99,7 +99,7 @@ def main(models):
         report[name] = dict(
             forward=run(module.eval(), inputs, above, 1),
             train=run(module.train(), inputs, targets, STEPS))
-        # That of ONNX Runtime's output.
+        # The loss of ONNX Runtime's output.
         report[name]["forward"]["loss"] = [float((distances ** 2).mean())]
     (FOLDER / "third-party.json").write_text(json.dumps(report, indent=1) + "\n")
 

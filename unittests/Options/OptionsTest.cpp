@@ -46,7 +46,7 @@ TEST(Options, ReadTheirDefaults) {
   });
 }
 
-// What a module's strategy has is read back.
+// A module returns the strategy that was written to it.
 TEST(Options, SurviveInAModule) {
   Strategy strategy;
   Strategy::visit(strategy, [](const OptionRow &, auto &field) {

@@ -1,8 +1,8 @@
 //===- AttentionOps.td - attention as one op ---------------*- tablegen -*-===//
 //
 // Queries are [batch, queries, heads, width], keys and values [batch, keys,
-// groups, width]: the order in which projections make them. One projection makes
-// them packed.
+// groups, width], which is the order of a projection's result. A single
+// projection for all three gives a packed tensor.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@ class DTC_AttentionBase<string name>
         DeclareOpInterfaceMethods<DTC_CostInterface, ["getFlops"]>]> {
   let hasVerifier = 1;
   code sizes = [{
-    /// On local shapes.
+    /// The sizes of the attention, by local shapes.
     ::dtc::AttentionSizes getSizes();
   }];
 }
@@ -33,8 +33,8 @@ def DTC_AttentionOp : DTC_AttentionBase<"attention"> {
 
     If `causal`, s goes up to t only. A mask broadcasts to the scores; -inf hides
     a key. A query that sees no key has result 0, lse +inf and no gradient.
-    Scores and lse are in the type of sums, f32 for 16 bits. A `divided` one is
-    computed by products, since the target's library does not. (Vaswani
+    Scores and lse have the type of sums: f32 for 16-bit operands. An attention
+    with `divided` becomes matmuls, because the target's library lacks it. (Vaswani
     et al., arXiv 1706.03762; grouped queries: Ainslie et al., arXiv 2305.13245;
     lse for the backward pass: Dao et al., arXiv 2205.14135.)
 
@@ -52,7 +52,7 @@ def DTC_AttentionOp : DTC_AttentionBase<"attention"> {
 }
 
 def DTC_AttentionGradOp : DTC_AttentionBase<"attention_grad"> {
-  let summary = "gradient of attention by queries, keys and values";
+  let summary = "gradient of attention with respect to queries, keys and values";
   let description = [{
     With p[t, s] = exp(score[t, s] - lse[t]) and
     ds[t, s] = p[t, s] * (dresult[t, :] . values[s, :] - dresult[t, :] . result[t, :]),
@@ -98,7 +98,7 @@ def DTC_PackedAttentionOp : DTC_AttentionBase<"packed_attention"> {
 def DTC_PackedAttentionGradOp : DTC_AttentionBase<"packed_attention_grad"> {
   let summary = "gradient of attention by queries, keys and values in one tensor";
   let description = [{
-    What `dtc.attention_grad` computes, in one tensor as `packed`.
+    Computes the results of `dtc.attention_grad` in one tensor, laid out as `packed`.
 
     Example: `%dqkv = dtc.packed_attention_grad %qkv, %o, %lse, %do {causal, scale = 1.25e-1 : f64} : (tensor<2x16x3x4x64xbf16>, tensor<2x16x4x64xbf16>, tensor<2x4x16xf32>, tensor<2x16x4x64xbf16>) -> tensor<2x16x3x4x64xbf16>`
     Constraints: as packed_attention; (C3) result and lse have the shapes that

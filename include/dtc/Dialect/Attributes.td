@@ -45,7 +45,7 @@ def DTC_MeshAttr : DTC_Attr<"Mesh", "mesh"> {
 
 def DTC_LayoutAttr : DTC_Attr<"Layout", "layout",
     [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
-  let summary = "how a tensor is distributed over a mesh";
+  let summary = "distribution of a tensor over a mesh";
   let description = [{
     For each mesh axis a tensor is replicated (the axis is absent),
     `split(dim)`, or `partial(sum|max)`: its value is the sum or maximum over
@@ -100,7 +100,7 @@ def DTC_LayoutAttr : DTC_Attr<"Layout", "layout",
 }
 
 def DTC_PhaseAttr : DTC_Attr<"Phase", "phase"> {
-  let summary = "which part of a step a function of a stage is";
+  let summary = "phase of a step that a stage function implements";
   let description = [{
     The phase, its level or chunk if it is not 0, and `first` or `last` if the
     function is for only the first or last of its runs in a step: see
@@ -128,8 +128,8 @@ def DTC_Comparison : I32EnumAttr<"Comparison", "comparison", [
 }
 def DTC_ComparisonAttr : EnumAttr<DTC_Dialect, DTC_Comparison, "comparison">;
 
-/// What a product does with its result before that is stored.
-def DTC_Epilogue : I32EnumAttr<"Epilogue", "epilogue of a product", [
+/// Elementwise ops that a matmul applies to its result before storing it.
+def DTC_Epilogue : I32EnumAttr<"Epilogue", "epilogue of a matmul", [
     I32EnumAttrCase<"bias", 0>, I32EnumAttrCase<"relu", 1>,
     I32EnumAttrCase<"gelu", 2>, I32EnumAttrCase<"gelu_grad", 3>,
     I32EnumAttrCase<"add", 4>]> {

@@ -6,9 +6,9 @@
 include "dtc/Dialect/OpBase.td"
 
 def DTC_ReshardOp : DTC_Op<"reshard", [Pure]> {
-  let summary = "the same value under another layout";
+  let summary = "same value with another layout";
   let description = [{
-    The only communication there is until InsertCollectives.
+    All communication within a stage, until InsertCollectives replaces it.
     Example: `%r = dtc.reshard %g : tensor<8xf32, #partial> -> tensor<8xf32, #replicated>`
     Constraints: (C1) shapes and element types agree; (C2) both types have
     layouts over one mesh; (C3) no axis becomes partial that was not.
@@ -20,7 +20,7 @@ def DTC_ReshardOp : DTC_Op<"reshard", [Pure]> {
 }
 
 def DTC_SumMicrobatchesOp : DTC_Op<"sum_microbatches", [Pure]> {
-  let summary = "partial on mb becomes replicated: accumulate over time";
+  let summary = "sum over micro-batches: partial on mb to replicated";
   let description = [{
     Example: `%r = dtc.sum_microbatches %g : tensor<8xf32, #partial_mb> -> tensor<8xf32, #r>`
     Constraints: (C1) the operand is partial(sum) on mb, or partial(max) where
@@ -35,11 +35,11 @@ def DTC_SumMicrobatchesOp : DTC_Op<"sum_microbatches", [Pure]> {
 
 def DTC_AsPartialOp : DTC_Op<"as_partial", [
     Pure, DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
-  let summary = "a rank's own value as its part of a sum";
+  let summary = "view of each rank's value as its part of a sum";
   let description = [{
-    The sum over the axes of what is so far each rank's own. No communication:
-    it says what the reduction that follows adds up. What depends on the
-    position on an axis of size 1 is the sum over it.
+    Interprets the values of the ranks along the axes as terms of a sum, which the
+    reduction that follows adds. No communication. A value that depends on the
+    position on an axis of size 1 is the sum over that axis.
     Example: `%p = dtc.as_partial %x over ["pp"] : tensor<f64, #r> -> tensor<f64, #partial_pp>`
     Constraints: (C1) the result's layout is the operand's, partial(sum) on the
     axes, on which it was replicated, or split if they have size 1.
@@ -50,10 +50,10 @@ def DTC_AsPartialOp : DTC_Op<"as_partial", [
   let hasVerifier = 1;
 }
 
-/// A collective over the product of mesh axes. Collectives have effects: all
-/// members must execute them in one order, so no pass may drop or clone one
-/// for itself. `kind` is its row of dtc/Support/Collective.h, `answers` are the
-/// methods of the interface that the op implements beyond that.
+/// A collective over the product of mesh axes. Collectives have memory effects:
+/// all members must execute them in the same order, so no pass may drop or
+/// clone one. `kind` is its row of dtc/Support/Collective.h, and `answers` are
+/// the other methods of the interface that the op implements.
 class DTC_CollectiveOp<string name, string kind, code answers,
                        list<Trait> traits = []>
     : DTC_Op<name, !listconcat([MemoryEffects<[MemRead, MemWrite]>,
@@ -69,7 +69,7 @@ class DTC_CollectiveOp<string name, string kind, code answers,
 def DTC_AllReduceOp : DTC_CollectiveOp<"all_reduce", "AllReduce", [{
     std::optional<::dtc::Reduction> getCombiner() { return getReduction(); }
   }], [DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
-  let summary = "partial becomes replicated on the axes";
+  let summary = "reduction from partial to replicated on the axes";
   let description = [{
     Several operands form one bucket: they are reduced by one call.
     Example: `%r = dtc.all_reduce sum %g over ["dp"] : (tensor<8xf32, #partial>) -> tensor<8xf32, #r>`
@@ -87,7 +87,7 @@ def DTC_ReduceScatterOp : DTC_CollectiveOp<"reduce_scatter", "ReduceScatter", [{
     std::optional<::dtc::Reduction> getCombiner() { return getReduction(); }
     std::optional<int64_t> getInputDim() { return getDim(); }
   }]> {
-  let summary = "partial becomes split on the axes";
+  let summary = "reduction from partial to split on the axes";
   let description = [{
     Constraints: (C1) the operand is partial with this reduction on all axes;
     (C2) the result splits dimension `dim` by the axes, minor to what split it before.
@@ -101,7 +101,7 @@ def DTC_ReduceScatterOp : DTC_CollectiveOp<"reduce_scatter", "ReduceScatter", [{
 def DTC_AllGatherOp : DTC_CollectiveOp<"all_gather", "AllGather", [{
     std::optional<int64_t> getOutputDim() { return getDim(); }
   }]> {
-  let summary = "split becomes replicated on the axes";
+  let summary = "gather from split to replicated on the axes";
   let description = [{
     Constraints: (C1) the axes are the minor splits of dimension `dim` of the
     operand; (C2) the result's layout is the operand's without them.
@@ -115,11 +115,11 @@ def DTC_AllToAllOp : DTC_CollectiveOp<"all_to_all", "AllToAll", [{
     std::optional<int64_t> getInputDim() { return getTo(); }
     std::optional<int64_t> getOutputDim() { return getFrom(); }
   }]> {
-  let summary = "the axes split another dimension";
+  let summary = "exchange after which the axes split another dimension";
   let description = [{
-    Each rank sends every other the part of its shard that the other has in the
-    result: a change from split(from) to split(to) that moves each element
-    once, where a gather would make the value whole.
+    Changes split(from) to split(to). Each rank sends every other rank the part of
+    its shard that the other holds in the result. Each element moves once, and
+    no rank holds the whole value, unlike with a gather.
     Example: `%y = dtc.all_to_all %x over ["tp"] from 1 to 2 :
         (tensor<8x16x32xf32, #tp1>) -> tensor<8x16x32xf32, #tp2>`
     Constraints: (C1) the axes are the minor splits of dimension `from` of the
@@ -133,7 +133,7 @@ def DTC_AllToAllOp : DTC_CollectiveOp<"all_to_all", "AllToAll", [{
 }
 
 def DTC_CollectivePermuteOp : DTC_CollectiveOp<"collective_permute", "CollectivePermute", [{}]> {
-  let summary = "shards move between the ranks of the axes";
+  let summary = "permutation of shards between the ranks of the axes";
   let description = [{
     Member i of the group gets the shard of member `sources[i]`; members are in
     the order of their coordinates on the axes, the last one fastest. With one
@@ -153,7 +153,7 @@ def DTC_CollectivePermuteOp : DTC_CollectiveOp<"collective_permute", "Collective
 }
 
 def DTC_LocalSliceOp : DTC_Op<"local_slice", [Pure]> {
-  let summary = "replicated becomes split on the axes; no communication";
+  let summary = "local shard of a replicated value, without communication";
   let description = [{
     Constraints: (C1) the axes are the minor splits of dimension `dim` of the
     result; (C2) the operand's layout is the result's without them.

@@ -56,7 +56,7 @@ def DTC_Conv2DOp : DTC_ConvOp<"conv2d"> {
 }
 
 def DTC_Conv2DInputGradOp : DTC_ConvOp<"conv2d_input_grad"> {
-  let summary = "gradient of conv2d by its images: a transposed convolution";
+  let summary = "gradient of conv2d with respect to its images: a transposed convolution";
   let description = [{
     The sum over f, p, q, i, j of dy[n, p, q, f] * w[f, i, j, c] at
     (at(p, i), at(q, j)).
@@ -68,7 +68,7 @@ def DTC_Conv2DInputGradOp : DTC_ConvOp<"conv2d_input_grad"> {
 }
 
 def DTC_Conv2DFilterGradOp : DTC_ConvOp<"conv2d_filter_grad"> {
-  let summary = "gradient of conv2d by its filters";
+  let summary = "gradient of conv2d with respect to its filters";
   let description = [{
     dw[f, i, j, c] = sum over n, p, q of dy[n, p, q, f] * x[n, at(p, i), at(q, j), c].
     Example: `%dw = dtc.conv2d_filter_grad %x, %dy strides [2, 2] padding [1, 1, 1, 1] dilations [1, 1] : (tensor<8x32x32x3xf32>, tensor<8x16x16x16xf32>) -> tensor<16x3x3x3xf32>`
@@ -142,11 +142,11 @@ def DTC_BatchNormOp : DTC_InferredOp<"batch_norm", [SameOperandsElementType, Dec
   let summary = "normalisation of each channel by the statistics of a batch";
   let description = [{
     (x - m) / sqrt(v + epsilon) * scale + bias, all but x by channel, the last
-    dimension. In a training m and v are mean and variance of the batch, and
-    `mean` and `variance` keep a moving average of them: momentum is what stays
-    of it. Which batch that is, ExpandTrainingOps decides, which makes other ops of
-    it. With `running`, as in an evaluation, m and v are `mean` and `variance`,
-    which stay. (Ioffe and Szegedy, arXiv 1502.03167.)
+    dimension. In training m and v are the mean and variance of the batch, and
+    `mean` and `variance` are moving averages of them; momentum is the weight of
+    the old average. ExpandTrainingOps replaces the op, and decides which ranks and
+    micro-batches form the batch. With `running`, as in an evaluation, m and v are
+    `mean` and `variance`, which do not change. (Ioffe and Szegedy, arXiv 1502.03167.)
 
     Example: `%y = dtc.batch_norm %x, %s, %b, %m, %v {epsilon = 1.0e-5 : f64, momentum = 0.9 : f64} : (tensor<8x4x4x16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>) -> tensor<8x4x4x16xf32>`
     Constraints: (C1) all but x have the shape of x's last dimension.

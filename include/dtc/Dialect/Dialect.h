@@ -30,13 +30,13 @@ enum class AliasKind {
   Update, ///< the result overwrites the operand
 };
 
-/// A result's memory is that of an operand, from a byte offset on.
+/// The result's memory is that of an operand, from a byte offset on.
 struct Alias {
   unsigned operand;
   AliasKind kind;
 };
 
-/// Where the window of a convolution or a pooling lies: its taps
+/// The positions of a convolution's or pooling's window: its taps
 /// (`kernelHeight` x `kernelWidth`) at each of its positions (`rows` x
 /// `columns`) over images of `height` x `width`.
 struct Window {
@@ -54,92 +54,93 @@ struct AttentionSizes {
   int64_t width, valueWidth;
 };
 
-/// Trait of ops that are DTC_Product, see OpBase.td.
+/// Trait of ops that are DTC_Product (OpBase.td).
 template <typename ConcreteType>
 class Product : public mlir::OpTrait::TraitBase<ConcreteType, Product> {};
 
-/// Attribute names with a meaning across phases.
+/// Attribute names that several phases use.
 namespace attr {
-/// Argument of a step: the graph input it is.
+/// Argument of a step: the name of the graph input.
 constexpr llvm::StringLiteral input = "dtc.input";
-/// Argument of a step: exclusive upper bounds of an integer input's values, one
-/// for all or one for each element of a sample, 0 where there is none.
+/// Argument of a step: exclusive upper bounds of an integer input's values. One
+/// bound for all, or one for each element of a sample; 0 is no bound.
 constexpr llvm::StringLiteral bound = "dtc.bound";
 /// Argument of a step: a value outside the bound that labels may have.
 constexpr llvm::StringLiteral ignore = "dtc.ignore_index";
-/// Argument of a step: what an input is for: input or label, which are data, or
-/// lr, step, seed, microbatch (the numbers of the step's micro-batches),
-/// loss_scale or updates (StepFunction.h).
+/// Argument of a step: the kind of an input. Data are input or label. Scalars
+/// are lr, step, seed, microbatch (the numbers of the step's micro-batches),
+/// loss_scale and updates (StepFunction.h).
 constexpr llvm::StringLiteral kind = "dtc.kind";
-/// Argument or result of a step: the parameter it is.
+/// Argument or result of a step: the parameter's name.
 constexpr llvm::StringLiteral parameter = "dtc.parameter";
-/// Argument, of a parameter that is a part of a tensor of the model, which
-/// files hold whole: {tensor, shape, dim, start}. What the parameter has beyond
-/// the end of the tensor is padding, and zero.
+/// Argument, of a parameter that is a part of a tensor of the model: {tensor,
+/// shape, dim, start}. Files contain the whole tensor. Elements of the
+/// parameter beyond the end of the tensor are padding, and zero.
 constexpr llvm::StringLiteral part = "dtc.part";
 /// Argument, of a parameter that is not trained.
 constexpr llvm::StringLiteral frozen = "dtc.frozen";
-/// Argument, of a frozen parameter that has a new value after each step: a
+/// Argument, of a frozen parameter that gets a new value in each step: a
 /// running statistic.
 constexpr llvm::StringLiteral statistic = "dtc.statistic";
-/// Argument or result, of a parameter or state that holds others side by side:
-/// what they are, in order: {name, type, start[, part]}, start an element of a
+/// Argument or result, of a flat parameter or its state: its members in order,
+/// each {name, type, start[, part]}. `start` is the index of an element in a
 /// row.
 constexpr llvm::StringLiteral members = "dtc.members";
-/// Argument, of a parameter whose update has no weight decay; unit.
+/// Argument, of a parameter without weight decay; unit.
 constexpr llvm::StringLiteral noDecay = "dtc.no_decay";
-/// Argument, of a parameter whose learning rate is multiplied by this; f64.
+/// Argument, of a parameter: the factor of its learning rate; f64.
 constexpr llvm::StringLiteral lrScale = "dtc.lr_scale";
 /// Argument, of a parameter that is gathered wherever it is used.
 constexpr llvm::StringLiteral gatheredAtUse = "dtc.gathered_at_use";
-/// Argument or result of a step: "PARAMETER.NAME" of an optimizer state.
+/// Argument or result of a step: the name of an optimizer state,
+/// "PARAMETER.NAME".
 constexpr llvm::StringLiteral state = "dtc.state";
-/// Result of a step: the parameter whose gradient it is.
+/// Result of a step: the name of the gradient's parameter.
 constexpr llvm::StringLiteral gradient = "dtc.gradient";
-/// Result: "loss", "grad_norm", "eval", or the model's output, "recorded".
+/// Result: "loss", "grad_norm", "eval" or, for the model's output, "recorded".
 constexpr llvm::StringLiteral output = "dtc.output";
-/// Result "eval": the sums it consists of, in order, as {name, size}.
+/// Result "eval": its sums in order, each {name, size}.
 constexpr llvm::StringLiteral sums = "dtc.sums";
 /// Result "eval", of a language model; unit.
 constexpr llvm::StringLiteral languageModel = "dtc.language_model";
-/// Result "predictions" or "eval", of a model that computes with pairs of
-/// samples of a batch; unit.
+/// Result "predictions" or "eval", of a model that mixes the samples of a
+/// batch; unit.
 constexpr llvm::StringLiteral mixesSamples = "dtc.mixes_samples";
-/// Result "recorded", if it has padding: its shape without.
+/// Result "recorded", if it is padded: its shape without padding.
 constexpr llvm::StringLiteral unpadded = "dtc.unpadded";
 /// Argument of a step, between AssignMesh and PropagateLayouts: its layout.
 constexpr llvm::StringLiteral layout = "dtc.layout";
 /// Parameter, or op with one result, before PropagateLayouts: the dimension
-/// that an axis is to split, as a dictionary {axis = dimension}.
+/// that each axis must split, as a dictionary {axis = dimension}.
 constexpr llvm::StringLiteral splitDims = "dtc.split_dims";
-/// Optimizer update: elements whose gradient is NaN stay as they are.
+/// Optimizer update: elements with a NaN gradient keep their values.
 constexpr llvm::StringLiteral skipNan = "dtc.skip_nan";
-/// Function of a stage: into how many blocks DivideAttentionGradient made the
-/// gradient that has most.
+/// Function of a stage: the largest number of blocks that
+/// DivideAttentionGradient divided a gradient into.
 constexpr llvm::StringLiteral attentionBlocks = "dtc.attention_blocks";
-/// Op on sums over micro-batches: runs for each micro-batch, and its result is
-/// what is summed.
+/// Op on sums over micro-batches: it runs for each micro-batch, and its results
+/// are summed instead.
 constexpr llvm::StringLiteral perMicrobatch = "dtc.per_microbatch";
-/// Argument of a stage's function: the result that overwrites it.
+/// Argument of a stage function: the index of the result that overwrites it.
 constexpr llvm::StringLiteral update = "dtc.update";
 /// Module of one pipeline stage: its number.
 constexpr llvm::StringLiteral stage = "dtc.stage";
 } // namespace attr
 
-/// NumPy broadcasting of all operands; the element type is that of operand
-/// `typeFrom`, or f16 or bf16 if a later one has it. Layouts are not inferred
-/// here but by the sharding rule.
+/// Infers the type of an elementwise op with NumPy broadcasting. The element
+/// type is that of operand `typeFrom`, or f16 or bf16 if a later operand has
+/// it. Layouts are not inferred: the sharding rule does that.
 llvm::LogicalResult inferBroadcast(std::optional<mlir::Location> location,
                                    mlir::ValueRange operands, unsigned typeFrom,
                                    llvm::SmallVectorImpl<mlir::Type> &types);
 
-/// Whether types agree, layouts aside.
+/// Whether types are equal, except for layouts.
 bool haveSameShapes(mlir::TypeRange a, mlir::TypeRange b);
 
-/// The same, but a result that would be f16 or bf16 may be f32.
+/// Like haveSameShapes, but a result may be f32 where f16 or bf16 is inferred.
 bool areStoredResults(mlir::TypeRange inferred, mlir::TypeRange results);
 
-/// Whether elements of all these tensors are computed with in one type.
+/// Whether the elements of all these tensors have the same compute type.
 bool haveSameComputeType(mlir::TypeRange types);
 
 namespace detail {

@@ -9,8 +9,8 @@
 
 namespace dtc {
 
-/// The table's entry of an element type, or of a tensor's. Every element type
-/// that ops accept (OpBase.td) has one; any other is a fatal error.
+/// The table's entry of an element type, or of a tensor's element type. Fatal
+/// error if the table lacks it; it has every type that ops accept (OpBase.td).
 const ElementType &getElementType(mlir::Type type);
 
 /// Whether a type, or a tensor's element type, is f16 or bf16.
@@ -19,8 +19,8 @@ inline bool isFloat16(mlir::Type type) {
          mlir::getElementTypeOrSelf(type).isBF16();
 }
 
-/// The type that arithmetic on elements is done in, and sums are kept in: f32
-/// for f16 and bf16, else the type itself.
+/// The type of arithmetic and sums of elements: f32 for f16 and bf16, else the
+/// type itself.
 inline mlir::Type getComputeType(mlir::Type elementType) {
   return isFloat16(elementType)
              ? mlir::Float32Type::get(elementType.getContext())

@@ -1,4 +1,4 @@
-//===- Elementwise.h - ops on one element of each operand -------*- C++ -*-===//
+//===- Elementwise.h - elementwise ops --------------------------*- C++ -*-===//
 
 #ifndef DTC_DIALECT_ELEMENTWISE_H
 #define DTC_DIALECT_ELEMENTWISE_H
@@ -7,13 +7,13 @@
 
 namespace dtc {
 
-/// Whether each element of the only result needs the elements at its place, by
-/// NumPy broadcasting.
+/// Whether the op has one result, each of whose elements depends only on the
+/// operands' elements at the same place, by NumPy broadcasting.
 bool isElementwise(mlir::Operation *op);
 
-/// The element of an elementwise op's result that follows from one of each
-/// operand, in double precision; booleans are 0 and 1. None if `op` is not one
-/// of those that are known here.
+/// Evaluates an elementwise op on one element of each operand, in double
+/// precision. Booleans are 0 and 1. Returns none for an op that it does not
+/// support.
 std::optional<double> evaluateElement(mlir::Operation *op,
                                       llvm::ArrayRef<double> x);
 

@@ -1,7 +1,7 @@
 //===- FindFunction.h - the one function of a module ------------*- C++ -*-===//
 //
-// From import to SplitStages a module holds one function: the model's forward
-// pass, then the training step; at last the evaluation beside it.
+// From import to SplitStages a module contains one function: first the model's
+// forward pass, then the training step. ExpandTrainingOps adds the evaluation.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,20 +13,21 @@
 
 namespace dtc {
 
-/// What import makes.
+/// The function that import creates.
 constexpr llvm::StringLiteral forwardName = "forward";
-/// What AddLoss makes of it.
+/// The training step, which AddLoss makes of the forward pass.
 constexpr llvm::StringLiteral stepName = "step";
-/// What SplitStages makes of the result of this name.
+/// The evaluation: a result of @step, and the function that SplitStages makes
+/// of it.
 constexpr llvm::StringLiteral evalName = "eval";
-/// The result that is the model's output, for evaluations to write.
+/// The model's output, which evaluations can write to a file.
 constexpr llvm::StringLiteral recordedName = "recorded";
 
 /// Whether a result is the model's output.
 bool isRecorded(mlir::func::FuncOp function, unsigned result);
 
-/// The function with this name and one block; failure, with an error on the
-/// module, if there is none.
+/// Finds the function with this name and exactly one block. Fails with an error
+/// on the module if there is none.
 mlir::FailureOr<mlir::func::FuncOp> findFunction(mlir::ModuleOp module,
                                                  llvm::StringRef name);
 

@@ -1,4 +1,4 @@
-//===- Interfaces.td - what an op says about itself --------*- tablegen -*-===//
+//===- Interfaces.td - interfaces of ops -------------------*- tablegen -*-===//
 
 #ifndef DTC_DIALECT_INTERFACES_TD
 #define DTC_DIALECT_INTERFACES_TD
@@ -8,7 +8,7 @@ include "mlir/IR/OpBase.td"
 def DTC_ShardingRuleInterface : OpInterface<"ShardingRuleInterface"> {
   let cppNamespace = "::dtc";
   let description = [{
-    How the dimensions of operands and results correspond, as einsum-like
+    The correspondence of dimensions of operands and results, as einsum-like
     factors. Propagation and verification use this one rule. An op
     with the interface is verified wherever it carries layouts: its result
     layouts must be those that the rule infers from its operand layouts.
@@ -17,7 +17,7 @@ def DTC_ShardingRuleInterface : OpInterface<"ShardingRuleInterface"> {
     InterfaceMethod<"The rule, from the logical shapes of this op.",
                     "::dtc::ShardingRule", "getShardingRule">,
   ];
-  // After the op's own verifier: rules rely on what that has checked.
+  // Runs after the op's own verifier, since rules rely on its checks.
   let verifyWithRegions = 1;
   let verify = [{ return ::dtc::detail::verifyLayouts($_op); }];
 }
@@ -25,7 +25,7 @@ def DTC_ShardingRuleInterface : OpInterface<"ShardingRuleInterface"> {
 def DTC_CostInterface : OpInterface<"CostInterface"> {
   let cppNamespace = "::dtc";
   let description = [{
-    What one execution costs, on logical shapes: floating-point operations, by
+    The cost of one execution, on logical shapes: floating-point operations, by
     default one for each element of the results.
   }];
   let methods = [
@@ -39,7 +39,7 @@ def DTC_CostInterface : OpInterface<"CostInterface"> {
 def DTC_AliasInterface : OpInterface<"AliasInterface"> {
   let cppNamespace = "::dtc";
   let description = [{
-    Results that share memory with an operand. A `view` only looks at the
+    Results that share memory with an operand. A `view` only reads the
     operand's bytes; an `update` overwrites them, so that the operand must not
     be used afterwards.
   }];
@@ -53,10 +53,10 @@ def DTC_AliasInterface : OpInterface<"AliasInterface"> {
 def DTC_EvaluationInterface : OpInterface<"EvaluationInterface"> {
   let cppNamespace = "::dtc";
   let description = [{
-    An op that computes something else in an evaluation than in a training.
+    An op that computes different results in training and in evaluation.
   }];
   let methods = [
-    InterfaceMethod<"Builds what the only result is in an evaluation.",
+    InterfaceMethod<"Builds the value of the only result in an evaluation.",
                     "::mlir::Value", "buildForEvaluation",
                     (ins "::mlir::OpBuilder &":$builder)>,
   ];
@@ -65,28 +65,28 @@ def DTC_EvaluationInterface : OpInterface<"EvaluationInterface"> {
 def DTC_CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
   let cppNamespace = "::dtc";
   let description = [{
-    Communication of a group of ranks: those that differ on its axes only. What
-    kinds have in common and where they differ is in dtc/Support/Collective.h;
-    an op adds what its attributes say. Reports, proofs, memory plans and
-    lowering ask this interface. All operands have one element type; several
-    are one bucket. Buffers of a rank have the shapes of getLocalType.
+    Communication of a group of ranks, whose coordinates differ on its axes only.
+    dtc/Support/Collective.h describes each kind; an op adds its attributes.
+    Reports, proofs, memory plans and lowering use this interface. All operands
+    have one element type; several operands are one bucket. Buffers of a rank have the shapes of getLocalType.
   }];
   let methods = [
-    InterfaceMethod<"Which collective it is.",
+    InterfaceMethod<"The kind of collective.",
                     "::dtc::CollectiveKind", "getCollectiveKind">,
     InterfaceMethod<"The mesh axes that its group spans, major to minor.",
                     "::mlir::ArrayAttr", "getAxes">,
-    InterfaceMethod<"How elements are combined; none if they only move.",
+    InterfaceMethod<"The reduction of elements; none if they only move.",
                     "std::optional<::dtc::Reduction>", "getCombiner", (ins),
       /*methodBody=*/[{}], /*defaultImplementation=*/[{ return std::nullopt; }]>,
     InterfaceMethod<"The dimension along which the input has a share for each "
                     "member, if it has one.",
                     "std::optional<int64_t>", "getInputDim", (ins),
       /*methodBody=*/[{}], /*defaultImplementation=*/[{ return std::nullopt; }]>,
-    InterfaceMethod<"The same of the output.",
+    InterfaceMethod<"The dimension along which the output has a share for each "
+                    "member, if it has one.",
                     "std::optional<int64_t>", "getOutputDim", (ins),
       /*methodBody=*/[{}], /*defaultImplementation=*/[{ return std::nullopt; }]>,
-    InterfaceMethod<"Of each member, in order: the member whose input it gets.",
+    InterfaceMethod<"For each member, in order, the member whose input it receives.",
                     "::llvm::ArrayRef<int64_t>", "getSources", (ins),
       /*methodBody=*/[{}], /*defaultImplementation=*/[{ return {}; }]>,
   ];
@@ -99,10 +99,10 @@ def DTC_CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
       return ::llvm::is_contained(
           $_op.getAxes().template getAsValueRange<::mlir::StringAttr>(), axis);
     }
-    /// Ranks of the group.
+    /// The number of ranks in the group.
     int64_t getNumMembers() { return ::dtc::detail::countMembers($_op); }
-    /// How many blocks the members' shares of a buffer alternate in: 1 if each
-    /// share lies in one piece.
+    /// The number of blocks that a member's share of the buffer consists of;
+    /// blocks of different members alternate.
     int64_t getInputBlocks() {
       return ::dtc::detail::countBlocks($_op->getOperand(0).getType(),
                                         $_op.getInputDim());
@@ -111,12 +111,12 @@ def DTC_CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
       return ::dtc::detail::countBlocks($_op->getResult(0).getType(),
                                         $_op.getOutputDim());
     }
-    /// Whether all shares lie in one piece: else the rank reorders blocks
-    /// before or after the exchange, which one that is awaited later cannot.
+    /// Whether all shares are contiguous. If not, the rank reorders blocks
+    /// before or after the exchange, so the collective cannot be asynchronous.
     bool isContiguous() {
       return getInputBlocks() == 1 && getOutputBlocks() == 1;
     }
-    /// "all_reduce dp,tp", as reports name it.
+    /// The collective's name in reports, such as "all_reduce dp,tp".
     std::string getSummary() {
       return std::string(getTraits().name) + " " +
              ::llvm::join($_op.getAxes().template getAsValueRange<

@@ -1,6 +1,6 @@
 //===- Layout.h - mesh and layout of a tensor -------------------*- C++ -*-===//
 //
-// The values inside `#dtc.mesh` and `#dtc.layout`, and the layout of a type.
+// The values of `#dtc.mesh` and `#dtc.layout`, and the layout of a type.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/TensorEncoding.h"
 
-// After MLIR's headers, whose names it uses.
+// Included after MLIR's headers, whose names it uses.
 #include "dtc/Dialect/Enums.h.inc"
 
 #include <limits>
@@ -36,7 +36,7 @@ inline llvm::hash_code hash_value(const MeshAxis &axis) {
   return llvm::hash_combine(axis.name, axis.size);
 }
 
-/// How a tensor lies along one axis on which it is not replicated.
+/// The distribution of a tensor along one axis on which it is not replicated.
 struct AxisLayout {
   enum Kind { Split, Partial };
   static constexpr int64_t noDim = std::numeric_limits<int64_t>::min();
@@ -45,15 +45,16 @@ struct AxisLayout {
   Kind kind;
   int64_t dim;         ///< Split: the dimension, or noDim
   Reduction reduction; ///< Partial: how parts combine
-  /// Split: how many equal pieces of what is left of the dimension by the axes
-  /// before, are each split by this one.
+  /// Split: the number of equal pieces of the dimension, or of its remainder
+  /// after the axes before, each of which this axis splits.
   int64_t pieces = 1;
 
   static AxisLayout split(mlir::StringAttr axis, int64_t dim,
                           int64_t pieces = 1) {
     return {axis, Split, dim, Reduction::sum, pieces};
   }
-  /// Split along no dimension, as an axis of size 1 can.
+  /// A value that differs along the axis without splitting a dimension. The
+  /// axis must have size 1.
   static AxisLayout each(mlir::StringAttr axis) {
     return {axis, Split, noDim, Reduction::sum};
   }
@@ -84,10 +85,10 @@ namespace dtc {
 /// The layout of a ranked tensor type; null if it has none.
 LayoutAttr getLayout(mlir::Type type);
 
-/// The same tensor type with this layout; a null layout removes it.
+/// The same tensor type with this layout. A null layout removes the layout.
 mlir::RankedTensorType withLayout(mlir::Type type, LayoutAttr layout);
 
-/// What one rank holds of a tensor: the local shape, without a layout.
+/// The part of a tensor that one rank holds: its local shape, without a layout.
 mlir::RankedTensorType getLocalType(mlir::Type type);
 
 } // namespace dtc

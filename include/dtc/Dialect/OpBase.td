@@ -20,8 +20,8 @@ def DTC_Scalar : Type<
          CPred<"::llvm::cast<::mlir::ShapedType>($_self).getRank() == 0">]>,
     "scalar f64 tensor", "::mlir::RankedTensorType">;
 
-/// Elements of all operands are computed with in one type: f32 may meet f16 or
-/// bf16, which are only stored.
+/// All operands have the same compute type: f32 operands may be combined with
+/// f16 or bf16, which are storage types.
 def DTC_SameComputeType : PredOpTrait<
     "operands have one element type, f16 and bf16 counting as f32",
     CPred<"::dtc::haveSameComputeType($_op.getOperandTypes())">>;
@@ -38,10 +38,9 @@ class DTC_TensorOp<string name, list<Trait> traits = []>
       "operands attr-dict `:` functional-type(operands, results)";
 }
 
-/// A tensor op whose result types follow from its operands. Layouts are not
-/// inferred with them: that is the sharding rule's work. Where the inferred
-/// element type is f16 or bf16, the result may be f32 instead: the type that it
-/// is computed in.
+/// A tensor op whose result types follow from its operands. The sharding rule
+/// infers layouts separately. If the inferred element type is f16 or bf16, the
+/// result may instead be f32, the compute type.
 class DTC_InferredOp<string name, list<Trait> traits = []>
     : DTC_TensorOp<name, !listconcat(
         [DeclareOpInterfaceMethods<InferTypeOpInterface>], traits)> {
@@ -57,17 +56,17 @@ class DTC_InferredOp<string name, list<Trait> traits = []>
 /// Sums of products, which a library computes.
 def DTC_Product : NativeOpTrait<"Product"> { let cppNamespace = "::dtc"; }
 
-/// Which operands a function is linear in, that is, may be partial.
+/// The operands in which an op is linear, so that they may be partial.
 class DTC_Linearity<string value> { string cpp = "::dtc::Linearity::" # value; }
-/// In none: partial operands are reduced first.
+/// Linear in none: partial operands are reduced first.
 def LinearInNone : DTC_Linearity<"None">;
-/// In all at once, as a sum: all are partial or none is.
+/// Linear in all operands jointly, like a sum: all are partial, or none.
 def LinearJointly : DTC_Linearity<"Jointly">;
-/// In each alone, as a product: at most one is partial.
+/// Linear in each operand alone, like a product: at most one is partial.
 def LinearInEach : DTC_Linearity<"Each">;
-/// In the first only, as a quotient.
+/// Linear in the first operand only, like a quotient.
 def LinearInFirst : DTC_Linearity<"First">;
-/// In all but the first, jointly, as a selection.
+/// Linear in all operands but the first, jointly, like a select.
 def LinearInRest : DTC_Linearity<"Rest">;
 
 #endif // DTC_DIALECT_OPBASE_TD

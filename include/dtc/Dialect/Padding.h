@@ -1,8 +1,8 @@
-//===- Padding.h - rows of tables that lookups do not train -----*- C++ -*-===//
+//===- Padding.h - rows that lookups do not train ---------------*- C++ -*-===//
 //
 // `padding_idx` of torch.nn.Embedding: the attribute `dtc.padding` of a lookup
-// is a row of its table that it gives no gradient to. It is read when the step
-// is differentiated, and means nothing after.
+// is the row of its table that gets no gradient from it. Differentiate reads
+// the attribute; later passes ignore it.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
-//===- Permutation.h - shards that move between ranks -----------*- C++ -*-===//
+//===- Permutation.h - moves of shards between ranks ------------*- C++ -*-===//
 //
-// Which ranks of a group hold the shards that others need under another layout.
-// Members of a group are numbered row-major over its axes.
+// Finds the ranks of a group that hold the shards that others need under
+// another layout. Members of a group are numbered row-major over its axes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,18 +12,18 @@
 
 namespace dtc {
 
-/// Whether the numbers are 0 to `size` - 1, each once.
+/// Whether the numbers are a permutation of 0 to `size` - 1.
 bool isPermutation(llvm::ArrayRef<int64_t> numbers, int64_t size);
 
-/// Whether under `to` each member i of the group has the shard that member
-/// `sources[i]` has under `from`, wherever the ranks are on other axes. The
-/// tensor has `rank` dimensions.
+/// Whether member `sources[i]` of the group holds, under layout `from`, the
+/// shard that member i needs under `to`, for all coordinates on the other axes.
+/// The tensor has `rank` dimensions.
 bool getsOwnShards(LayoutAttr from, LayoutAttr to,
                    llvm::ArrayRef<llvm::StringRef> axes, int64_t rank,
                    llvm::ArrayRef<int64_t> sources);
 
-/// A permutation of the group for which that holds, and by which a member that
-/// has its shard keeps it; empty if there is none.
+/// Finds a permutation of the group for which getsOwnShards holds. A member
+/// that has its shard already keeps it. Empty if there is none.
 llvm::SmallVector<int64_t> findSources(LayoutAttr from, LayoutAttr to,
                                        llvm::ArrayRef<llvm::StringRef> axes,
                                        int64_t rank);

@@ -1,4 +1,4 @@
-//===- PlanOps.td - what a pipeline stage does, in order ---*- tablegen -*-===//
+//===- PlanOps.td - plan of a pipeline stage ---------------*- tablegen -*-===//
 
 #ifndef DTC_DIALECT_PLANOPS_TD
 #define DTC_DIALECT_PLANOPS_TD
@@ -8,7 +8,7 @@ include "dtc/Dialect/OpBase.td"
 def DTC_RunOp : DTC_Op<"run", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>,
     DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
-  let summary = "runs a function of the stage once";
+  let summary = "run a function of the stage once";
   let description = [{
     An argument of the function with `dtc.update = i` is overwritten and
     becomes result i.
@@ -30,7 +30,7 @@ def DTC_RunOp : DTC_Op<"run", [
 def DTC_LaunchOp : DTC_Op<"launch", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>,
     DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
-  let summary = "launches a kernel";
+  let summary = "launch a kernel";
   let description = [{
     The kernel is a function of fused tensor ops in the module `@kernels`. An
     argument of it with `dtc.update = i` is overwritten and becomes result i.
@@ -51,11 +51,11 @@ def DTC_LaunchOp : DTC_Op<"launch", [
 def DTC_SendOp : DTC_Op<"send", [
     MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["x", "y"]>,
     DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
-  let summary = "starts to send a value to another stage";
+  let summary = "start to send a value to another stage";
   let description = [{
-    To the rank with our coordinates on every axis but pp. Messages from one
-    stage to another match by tag. The result is the operand, in flight: it is
-    what `dtc.wait` is for, and until then nobody may write the operand.
+    The receiver is the rank with the same coordinates on every axis but pp.
+    Messages from one stage to another match by tag. The result is the operand,
+    in flight. Nothing may write the operand before a `dtc.wait` on the result.
     Example: `%s = dtc.send %a to 1 tag 3 : tensor<16x512xf32>`
     Constraints: (C1) the types agree.
   }];
@@ -65,10 +65,10 @@ def DTC_SendOp : DTC_Op<"send", [
 }
 
 def DTC_RecvOp : DTC_Op<"recv", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "starts to receive a value from another stage";
+  let summary = "start to receive a value from another stage";
   let description = [{
-    From the rank with our coordinates on every axis but pp. The value is there
-    after the `dtc.wait` for it.
+    The sender is the rank with the same coordinates on every axis but pp. The
+    value may be read after a `dtc.wait` on it.
     Example: `%a = dtc.recv from 0 tag 3 : tensor<16x512xf32>`
   }];
   let arguments = (ins I64Attr:$stage, I64Attr:$tag);
@@ -77,10 +77,10 @@ def DTC_RecvOp : DTC_Op<"recv", [MemoryEffects<[MemRead, MemWrite]>]> {
 }
 
 def DTC_RecordOp : DTC_Op<"record", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "hands the model's output to the runtime";
+  let summary = "pass the model's output to the runtime";
   let description = [{
-    The runtime may copy what this rank has of a micro-batch; it keeps no
-    reference. It does nothing unless predictions are wanted.
+    The runtime may copy this rank's part of the micro-batch's output, and keeps no
+    reference to it. It does nothing unless --predict asks for predictions.
     Example: `dtc.record %logits microbatch 0 : tensor<16x10xf32>`
   }];
   let arguments = (ins DTC_Tensor:$x, I64Attr:$microbatch);
@@ -88,11 +88,11 @@ def DTC_RecordOp : DTC_Op<"record", [MemoryEffects<[MemRead, MemWrite]>]> {
 }
 
 def DTC_WaitOp : DTC_Op<"wait", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "waits until a transfer is done";
+  let summary = "wait for the end of a transfer";
   let description = [{
     The operand is the result of a send, a receive, or a collective with
     `dtc.async`, which may have been started in another function that the plan
-    runs. What it reads may be overwritten then, and what it makes may be read.
+    runs. After the wait, its operands may be overwritten, and its results read.
     Example: `dtc.wait %s : tensor<16x512xf32>`
   }];
   let arguments = (ins DTC_Tensor:$x);
@@ -124,7 +124,7 @@ def DTC_ZeroOp : DTC_Op<"zero", [Pure]> {
 }
 
 def DTC_PoisonOp : DTC_Op<"poison", [MemoryEffects<[MemWrite]>]> {
-  let summary = "fills dead memory with NaN";
+  let summary = "fill dead memory with NaN";
   let description = [{
     Fills bytes of the function's frame; in a plan, bytes of the arena. It sets
     all bits, which is NaN in floats and -1 in integers. For tests.
@@ -135,7 +135,7 @@ def DTC_PoisonOp : DTC_Op<"poison", [MemoryEffects<[MemWrite]>]> {
 }
 
 def DTC_CopyOp : DTC_Op<"copy", [Pure, AllTypesMatch<["x", "y"]>]> {
-  let summary = "the same value in memory of its own";
+  let summary = "copy of a value in memory of its own";
   let description = [{
     Copies a value whose memory is overwritten while it is still needed.
     Example: `%c = dtc.copy %g : tensor<784x512xf32>`
@@ -149,7 +149,7 @@ def DTC_CopyOp : DTC_Op<"copy", [Pure, AllTypesMatch<["x", "y"]>]> {
 def DTC_AccumulateOp : DTC_Op<"accumulate", [
     Pure, AllTypesMatch<["x", "accumulator", "result"]>,
     DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
-  let summary = "adds one micro-batch's part to an accumulator, in place";
+  let summary = "add a micro-batch's part to an accumulator, in place";
   let description = [{
     Example: `%r = dtc.accumulate %dw into %acc : tensor<784x512xf32>`
   }];

@@ -52,7 +52,7 @@ def DTC_RandomUniformOp : DTC_TensorOp<"random_uniform"> {
 }
 
 def DTC_DropoutOp : DTC_ElementwiseOp<"dropout", LinearInNone, 0, [DeclareOpInterfaceMethods<DTC_EvaluationInterface>]> {
-  let summary = "zeros elements at random";
+  let summary = "random zeroing of elements";
   let description = [{
     Zero with the probability that is given, else x / (1 - probability). An
     element is zero where `dtc.random_uniform` of the same seed, step and id is

@@ -1,8 +1,8 @@
-//===- ShardingRule.h - einsum-like rules of distribution -------*- C++ -*-===//
+//===- ShardingRule.h - einsum-like sharding rules --------------*- C++ -*-===//
 //
 // A sharding rule names the dimensions of an op's operands and results as
-// factors. The same factor in several tensors means that these dimensions are
-// split together.
+// factors. If several tensors have the same factor, these dimensions are split
+// together.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@
 namespace dtc {
 
 enum class FactorKind {
-  Parallel,   ///< each index is computed alone
+  Parallel,   ///< each index is computed independently
   Sum,        ///< summed: a split factor leaves results without it
               ///< partial(sum)
   Max,        ///< a split factor leaves results partial(max)
@@ -26,27 +26,27 @@ struct Factor {
   FactorKind kind;
 };
 
-/// Factors of one dimension, major to minor; none for a dimension of size 1
-/// that is broadcast.
+/// The factors of one dimension, major to minor. A broadcast dimension of size
+/// 1 has none.
 using DimFactors = llvm::SmallVector<unsigned, 1>;
 using TensorFactors = llvm::SmallVector<DimFactors, 4>;
 
-/// Operands that the op is linear in; see ShardingRule::linear.
+/// The operands in which the op is linear; see ShardingRule::linear.
 enum class Linearity { None, Jointly, Each, First, Rest };
 
 struct ShardingRule {
   llvm::SmallVector<Factor> factors;
   llvm::SmallVector<TensorFactors> operands, results;
-  /// Sets of operands. On each axis the operands that are partial(sum) must
-  /// form one of these sets; the results are then partial too.
+  /// Sets of operands. On each axis the operands that are partial(sum) must be
+  /// one of these sets. Then the results are also partial.
   llvm::SmallVector<llvm::SmallVector<unsigned>> linear;
 
   unsigned addFactor(int64_t size, FactorKind kind = FactorKind::Parallel);
   void setLinear(Linearity linearity);
 };
 
-/// A mesh axis that splits a factor, or each of `pieces` equal pieces of what
-/// is left of it by the axes before.
+/// A mesh axis that splits a factor, or splits each of `pieces` equal pieces of
+/// the factor's remainder after the axes before.
 struct FactorAxis {
   mlir::StringAttr axis;
   int64_t pieces;
@@ -59,33 +59,33 @@ struct FactorAxis {
 /// The mesh axes that split each factor, major to minor.
 using FactorAxes = llvm::SmallVector<llvm::SmallVector<FactorAxis, 1>>;
 
-/// Adds what one tensor's layout says about the factors. A factor that already
-/// has axes keeps them. Returns false if the layout of some dimension cannot be
-/// expressed: an axis, or its pieces, do not divide the factors.
+/// Adds the axes of one tensor's layout to the factors. A factor that already
+/// has axes keeps them. Returns false if an axis, or its pieces, does not
+/// divide the factors of a dimension.
 bool readFactorAxes(const ShardingRule &rule, const TensorFactors &tensor,
                     LayoutAttr layout, FactorAxes &axes);
 
-/// The split entries of a tensor under given axes of factors; none if an axis
-/// that is not of the batch would split a dimension in pieces: a minor factor,
-/// while a major one is not wholly split.
+/// The split entries of a tensor, given the axes of factors. Returns none if an
+/// axis outside the batch would split a dimension in pieces: it would split a
+/// minor factor while a major one is not fully split.
 std::optional<llvm::SmallVector<AxisLayout>>
 writeFactorAxes(const ShardingRule &rule, const TensorFactors &tensor,
                 MeshAttr mesh, const FactorAxes &axes);
 
-/// Result layouts from operand layouts. On failure, `error` says what does not
-/// fit, in words for a diagnostic. A factor that no operand has (a dimension
-/// that is repeated) is split as `results` say, where they are given: any part
-/// of a repetition can be made locally.
+/// Infers result layouts from operand layouts. On failure, `error` describes
+/// the conflict for a diagnostic. A factor that no operand has (a broadcast
+/// dimension) is split as in `results`, if given: every rank can broadcast any
+/// part locally.
 ///
-/// Axes of size 1 constrain nothing. A result depends on the position on such
-/// an axis if an operand does: then it lies as `results` say, or as the rule
-/// does where it holds, or else is `each`.
+/// Axes of size 1 are unconstrained. If an operand depends on the position on
+/// such an axis, so does a result: it has the layout of `results`, or else the
+/// layout of the rule if that holds, or else `each`.
 llvm::FailureOr<llvm::SmallVector<LayoutAttr>>
 inferResultLayouts(const ShardingRule &rule, MeshAttr mesh,
                    llvm::ArrayRef<LayoutAttr> operands, std::string &error,
                    llvm::ArrayRef<LayoutAttr> results = {});
 
-/// The same if the rule holds on all axes, whatever their size.
+/// Like inferResultLayouts, but the rule must hold on all axes of any size.
 llvm::FailureOr<llvm::SmallVector<LayoutAttr>>
 inferExactly(const ShardingRule &rule, MeshAttr mesh,
              llvm::ArrayRef<LayoutAttr> operands, std::string &error,
@@ -98,7 +98,8 @@ inferExactly(const ShardingRule &rule, MeshAttr mesh,
 /// One factor for each dimension of the result, by NumPy broadcasting.
 ShardingRule elementwiseRule(mlir::Operation *op, Linearity linearity);
 
-/// Elementwise in all dimensions but the last, which needs replication.
+/// A rule that is elementwise, except that the last dimension must be
+/// replicated.
 ShardingRule rowwiseRule(mlir::Operation *op);
 
 } // namespace dtc

@@ -1,7 +1,7 @@
 //===- SignatureEditor.h - attributes of arguments and results --*- C++ -*-===//
 //
-// Changes many of them at once. Each setArgAttr makes a new list of all, which
-// MLIR keeps for good: with it, n changes take n² time and memory.
+// Changes many attributes at once. Each setArgAttr creates a new list of all
+// attributes, which MLIR never frees: n changes would take n² time and memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@ namespace dtc {
 
 class SignatureEditor {
 public:
-  /// Starts from what the function has.
+  /// Starts with the function's attributes.
   explicit SignatureEditor(mlir::FunctionOpInterface function);
 
   void setArg(unsigned index, llvm::StringRef name, mlir::Attribute value) {
@@ -29,12 +29,14 @@ public:
   void removeResult(unsigned index, llvm::StringRef name) {
     results[index].erase(name);
   }
-  /// For an argument that is appended to the block; its type is the caller's.
+  /// Adds the attributes of an argument that is appended to the block. The
+  /// caller sets the function's type.
   void addArg(mlir::DictionaryAttr attributes) {
     arguments.emplace_back(attributes);
   }
 
-  /// Gives the function the attributes. Until then it has the old ones.
+  /// Writes the attributes to the function, which keeps its old ones until
+  /// then.
   void write();
 
 private:

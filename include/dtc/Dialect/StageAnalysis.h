@@ -1,17 +1,16 @@
 //===- StageAnalysis.h - the pipeline stage of every value ------*- C++ -*-===//
 //
-// A step carries no stage numbers but those of its boundaries. The stage of
-// everything else follows, because an op runs on one stage:
+// Only the boundaries of a step have stage numbers. The stages of all other
+// values follow, because an op runs on one stage:
 //
-// * All operands and results of an op are on one stage, except that a boundary
-//   takes its operand on stage `from` and gives its result on stage `to`, and
-//   that dtc.sum_over_stages takes operands of any stages.
-// * Inputs, constants, results of dtc.sum_over_stages, and what is computed
-//   from these alone are known on every stage, and have none of their own:
-//   each stage recomputes what it needs of them.
+// * All operands and results of an op are on one stage. Exceptions: a
+//   boundary's operand is on stage `from` and its result on stage `to`; the
+//   operands of dtc.sum_over_stages may be on any stages.
+// * Inputs, constants and results of dtc.sum_over_stages are known on every
+//   stage, as are values that are computed from these alone. Each stage
+//   recomputes those that it needs.
 // * Parameters and optimizer state are on the stage that owns them.
-// * What no boundary is connected to, a step without boundaries included, is
-//   on stage 0.
+// * Values that are connected to no boundary are on stage 0.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,14 +25,13 @@ namespace dtc {
 
 class StageAnalysis {
 public:
-  /// Fails, with a diagnostic at each of them, if ops mix values of different
-  /// stages.
+  /// Fails if ops mix values of different stages, with a diagnostic at each.
   static mlir::FailureOr<StageAnalysis> compute(mlir::func::FuncOp step);
 
   /// The stage of a value; none if it is known on every stage.
   std::optional<int64_t> getStage(mlir::Value value) const;
 
-  /// One more than the highest stage.
+  /// The highest stage plus one.
   int64_t getNumStages() const { return numStages; }
 
 private:

@@ -1,7 +1,7 @@
 //===- StepFunction.h - arguments and results of a step ---------*- C++ -*-===//
 //
-// What passes on the whole step share: asking what the function's arguments
-// and results are, replacing its results.
+// Shared by passes on the whole step: finding the function's arguments and
+// results, and replacing its results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,52 +15,53 @@ namespace dtc {
 
 mlir::func::ReturnOp getReturn(mlir::func::FuncOp func);
 
-/// The tensor of the model that a parameter is, or is a part of.
+/// The name of the model's tensor that a parameter is, or is a part of.
 llvm::StringRef getTensorName(mlir::BlockArgument parameter);
 
-/// The string that an argument has under an attribute name; null if none.
+/// The string attribute of an argument; null if there is none.
 mlir::StringAttr getArgString(mlir::BlockArgument argument,
                               llvm::StringRef name);
 mlir::StringAttr getResultString(mlir::func::FuncOp func, unsigned result,
                                  llvm::StringRef name);
 
-/// The result with this string under an attribute name; none if there is none.
+/// The index of the result with this string attribute; none if there is none.
 std::optional<unsigned> findResult(mlir::func::FuncOp func,
                                    llvm::StringRef name,
                                    llvm::StringRef string);
 
-/// Kinds of scalar inputs of a step in fp16: what the loss, and so each
-/// gradient, is multiplied by, and the number of the update, counted from 1,
-/// which skipped steps have none of.
+/// Kinds of scalar inputs of a step in fp16: the factor of the loss, and so of
+/// each gradient; and the number of the update, counted from 1 without skipped
+/// steps.
 constexpr llvm::StringLiteral lossScaleKind = "loss_scale";
 constexpr llvm::StringLiteral updatesKind = "updates";
-/// How many replicas there are, where that is known at launch only.
+/// Kind of the input with the number of replicas, if only the launch sets it.
 constexpr llvm::StringLiteral replicasKind = "replicas";
 
-/// What a new input is called: this, or, where the model has such an input,
-/// this with underscores.
+/// The name of a new input: `name`, with underscores if the model has such an
+/// input.
 mlir::StringAttr getFreeInputName(mlir::func::FuncOp step,
                                   llvm::StringRef name);
 
-/// The scalar input of a kind (`dtc.kind`), which the program fills; null if
+/// The scalar input of a kind (`dtc.kind`), which the program provides; null if
 /// there is none.
 mlir::Value findScalarInput(mlir::func::FuncOp step, llvm::StringRef kind);
-/// The same, added after the last input if there is none yet.
+/// Like findScalarInput, but adds the input after the last one if there is
+/// none.
 mlir::FailureOr<mlir::Value> getScalarInput(mlir::func::FuncOp step,
                                             llvm::StringRef kind);
 
 /// Whether gradients exist for values of this type.
 bool isFloatTensor(mlir::Type type);
 
-/// Values that a function returns, each with one string attribute, and those
-/// that stand for a flat parameter with its members.
+/// Values that a function returns, each with one string attribute. Flat
+/// parameters also have their members.
 class Results {
 public:
   void add(mlir::Value value, llvm::StringRef name, llvm::StringRef string,
            mlir::Attribute members = {});
-  /// Adds what the function returns under this attribute name.
+  /// Adds the results that have this attribute.
   void keep(mlir::func::FuncOp func, llvm::StringRef name);
-  /// Makes them the only results of the function.
+  /// Replaces the function's results by these.
   void assignTo(mlir::func::FuncOp func) const;
 
 private:

@@ -9,9 +9,9 @@ include "dtc/Dialect/OpBase.td"
 // Elementwise
 //===----------------------------------------------------------------------===//
 
-/// Elementwise with NumPy broadcasting; the element type of the result is that
-/// of the operand `typeFrom`, or f16 or bf16 if that is what a later one has:
-/// results are stored as narrow as what they are computed from.
+/// Elementwise with NumPy broadcasting. The element type of the result is that
+/// of the operand `typeFrom`, or f16 or bf16 if a later operand has it: a result
+/// of a 16-bit operand is stored in 16 bits.
 class DTC_ElementwiseOp<string name, DTC_Linearity linearity, int typeFrom = 0,
                         list<Trait> traits = []>
     : DTC_InferredOp<name, traits> {
@@ -50,10 +50,10 @@ def DTC_ReluOp : DTC_UnaryOp<"relu"> { let summary = "max(x, 0)"; }
 def DTC_SinOp : DTC_UnaryOp<"sin"> { let summary = "sine"; }
 def DTC_CosOp : DTC_UnaryOp<"cos"> { let summary = "cosine"; }
 def DTC_AtanOp : DTC_UnaryOp<"atan"> { let summary = "arctangent"; }
-def DTC_FloorOp : DTC_UnaryOp<"floor"> { let summary = "the largest integer that is not larger; its gradient is zero"; }
+def DTC_FloorOp : DTC_UnaryOp<"floor"> { let summary = "largest integer that is not greater than x; gradient zero"; }
 
 def DTC_StopGradientOp : DTC_UnaryOp<"stop_gradient", LinearJointly> {
-  let summary = "x, which counts as a constant when gradients are taken";
+  let summary = "x, without a gradient";
   let description = [{
     PyTorch's `detach`. Differentiation replaces it by its operand.
     Example: `%y = dtc.stop_gradient %x : (tensor<4xf32>) -> tensor<4xf32>`
@@ -141,7 +141,7 @@ def DTC_ConstantOp : DTC_TensorOp<"constant"> {
 }
 
 def DTC_ReshapeOp : DTC_TensorOp<"reshape", [DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
-  let summary = "the same elements in row-major order under another shape";
+  let summary = "same elements in row-major order with another shape";
   let description = [{
     Example: `%y = dtc.reshape %x : (tensor<4x6xf32>) -> tensor<24xf32>`
     Constraints: (C1) same number of elements; (C2) same element type.
@@ -152,7 +152,7 @@ def DTC_ReshapeOp : DTC_TensorOp<"reshape", [DeclareOpInterfaceMethods<DTC_Alias
 }
 
 def DTC_TransposeOp : DTC_InferredOp<"transpose", [DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
-  let summary = "permutes dimensions";
+  let summary = "permutation of dimensions";
   let description = [{
     Dimension i of the result is dimension permutation[i] of the operand. A view
     if no element moves on a rank: all but the dimensions of size 1 keep their order.
@@ -165,7 +165,7 @@ def DTC_TransposeOp : DTC_InferredOp<"transpose", [DeclareOpInterfaceMethods<DTC
 }
 
 def DTC_BroadcastOp : DTC_TensorOp<"broadcast"> {
-  let summary = "repeats a tensor along dimensions, by NumPy's rule";
+  let summary = "broadcast of a tensor by NumPy's rules";
   let description = [{
     Dimensions are aligned at the end; a missing dimension or one of size 1 is repeated.
     Example: `%y = dtc.broadcast %x : (tensor<3x1xf32>) -> tensor<2x3x4xf32>`
@@ -179,9 +179,9 @@ def DTC_BroadcastOp : DTC_TensorOp<"broadcast"> {
 def DTC_SliceOp : DTC_TensorOp<"slice", [DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
   let summary = "a contiguous range of one dimension";
   let description = [{
-    Elements start .. start + size of dimension `axis`, size as the result type says.
-    A copy, since either may be overwritten or leave its stage without the other.
-    `view` allows it to be the operand's memory, where elements lie side by side.
+    Elements start .. start + size of dimension `axis`; the result type has the size.
+    The result is a copy, since either value may be overwritten or sent without the
+    other. With `view` it may share the operand's memory, if elements are contiguous.
     Example: `%y = dtc.slice %x axis 1 from 2 : (tensor<4x8xf32>) -> tensor<4x3xf32>`
     Constraints: (C1) other dimensions are unchanged; (C2) the range lies inside.
   }];
@@ -218,7 +218,7 @@ def DTC_SplitOp : DTC_TensorOp<"split"> {
 }
 
 def DTC_ConcatOp : DTC_TensorOp<"concat"> {
-  let summary = "joins tensors along one dimension";
+  let summary = "concatenation along one dimension";
   let description = [{
     Example: `%y = dtc.concat %a, %b axis 1 : (tensor<4x2xf32>, tensor<4x6xf32>) -> tensor<4x8xf32>`
     Constraints: (C1) sizes along `axis` add up; (C2) other dimensions agree.
@@ -303,7 +303,7 @@ def DTC_MatMulOp : DTC_InferredOp<"matmul", [DTC_Product, SameOperandsElementTyp
 def DTC_MatMulEpilogueOp : DTC_TensorOp<"matmul_epilogue", [
     DTC_Product, SameOperandsAndResultElementType,
     DeclareOpInterfaceMethods<DTC_CostInterface, ["getFlops"]>]> {
-  let summary = "matrix product, with what follows it element by element";
+  let summary = "matrix product with an elementwise epilogue";
   let description = [{
     With p = op(lhs) op(rhs), as in `dtc.matmul`, the result is
 
@@ -346,7 +346,7 @@ def DTC_MatMulEpilogueOp : DTC_TensorOp<"matmul_epilogue", [
 
 def DTC_MatMulBiasGradOp : DTC_TensorOp<"matmul_bias_grad", [
     DTC_Product, DeclareOpInterfaceMethods<DTC_CostInterface, ["getFlops"]>]> {
-  let summary = "gradients of a weight and of the bias beside it";
+  let summary = "gradients of a layer's weight and bias";
   let description = [{
     The product of `dtc.matmul`, in f32, and the sums over the contracted
     dimension of one operand, the gradient of a layer's result: of rhs, or with
@@ -378,10 +378,10 @@ def DTC_GatherOp : DTC_InferredOp<"gather"> {
     The first `batch_dims` dimensions of table, indices and result are one:
     result[b..., i..., :] = table[b..., indices[b..., i...], :].
 
-    With `starts`, of P elements, dimension 0 of the table lies in P equal
-    parts, and the first row of part p has index starts[p]. The result is the
-    sum over parts of the row with the index, zero where a part has none: the
-    same rows, from a table that is split.
+    With `starts`, of P elements, dimension 0 of the table consists of P equal
+    parts, and the first row of part p has index starts[p]. The result is a sum
+    over parts, where a part without the index contributes zero. So a table that
+    is split gives the same rows.
 
     Example: `%y = dtc.gather %table, %i : (tensor<256x128xf32>, tensor<8x16xi64>) -> tensor<8x16x128xf32>`
     Example: `%y = dtc.gather %x, %i {batch_dims = 1 : i64} : (tensor<8x64x32xf32>, tensor<8xi64>) -> tensor<8x32xf32>`
@@ -401,7 +401,7 @@ def DTC_GatherOp : DTC_InferredOp<"gather"> {
 }
 
 def DTC_ScatterAddOp : DTC_TensorOp<"scatter_add"> {
-  let summary = "adds rows into a table of zeros: the transpose of a gather";
+  let summary = "sum of rows into a table of zeros: the transpose of a gather";
   let description = [{
     result[indices[i...], :] += updates[i..., :], in row-major order of i.
     `batch_dims` and `starts` as for `dtc.gather`; a part ignores the indices
@@ -422,8 +422,8 @@ def DTC_ScatterAddOp : DTC_TensorOp<"scatter_add"> {
 def DTC_OneHotOp : DTC_TensorOp<"one_hot"> {
   let summary = "true in the column of each index";
   let description = [{
-    result[i..., c] = (indices[i...] = c); a row whose index is no column has no
-    true. `starts` as for `dtc.gather`, of the last dimension.
+    result[i..., c] = (indices[i...] = c). If the index is out of range, the whole
+    row is false. `starts` as for `dtc.gather`, of the last dimension.
     Example: `%h = dtc.one_hot %i : (tensor<8x16xi64>) -> tensor<8x16x256xi1>`
     Constraints: (C1) the result's shape is that of the indices and one
     dimension more; (C2) starts have the indices' element type and rank 1, and

@@ -14,8 +14,8 @@ def DTC_CrossEntropyOp : DTC_TensorOp<"cross_entropy"> {
   let summary = "sum of the negative log-likelihoods of labels";
   let description = [{
     Sum over all rows whose label is not `ignore_index` of
-    log(sum(exp(logits))) - logits[label]; classes are the last dimension, of
-    which the first `classes` count; all if there is no such attribute.
+    log(sum(exp(logits))) - logits[label]. Classes are the first `classes` elements
+    of the last dimension, or all without this attribute.
     Example: `%l = dtc.cross_entropy %z, %t : (tensor<32x10xf32>, tensor<32xi64>) -> tensor<f64>`
     Constraints: (C1) labels have the shape of logits without the last dimension;
     (C2) `classes` is 1 to the last dimension's size.
@@ -28,7 +28,7 @@ def DTC_CrossEntropyOp : DTC_TensorOp<"cross_entropy"> {
 }
 
 def DTC_CrossEntropyGradOp : DTC_TensorOp<"cross_entropy_grad"> {
-  let summary = "gradient of cross_entropy by its logits";
+  let summary = "gradient of cross_entropy with respect to its logits";
   let description = [{
     (softmax(logits) - onehot(labels)) * dloss, zero in ignored rows and in
     columns that are no `classes`.
@@ -43,7 +43,7 @@ def DTC_CrossEntropyGradOp : DTC_TensorOp<"cross_entropy_grad"> {
 }
 
 def DTC_CountLabelsOp : DTC_TensorOp<"count_labels"> {
-  let summary = "how many labels are not ignored";
+  let summary = "number of labels that are not ignored";
   let description = [{
     Example: `%n = dtc.count_labels %t {ignore_index = -100 : i64} : (tensor<32xi64>) -> tensor<f64>`
   }];
@@ -73,14 +73,15 @@ def DTC_SumSquaresOp : DTC_TensorOp<"sum_squares"> {
 }
 
 def DTC_ClipByNormOp : DTC_TensorOp<"clip_by_norm"> {
-  let summary = "a gradient scaled down to a norm of all gradients";
+  let summary = "gradient scaled by a limit of the global gradient norm";
   let description = [{
     gradient * min(1, max_norm / (norm + 1e-6)), as
     torch.nn.utils.clip_grad_norm_; the factor is computed in double precision
-    and cast. With `loss_scale` the gradient, but not the norm, is that times as
-    large and divided by it; if the norm is NaN or infinite, which means that
-    some element has overflowed, all elements become NaN. The norm depends on the whole gradient, so this is not linear: a
-    partial gradient is reduced first, once for both.
+    and cast. With `loss_scale` the gradient, but not the norm, has that factor
+    and is divided by it. If the norm is NaN or infinite, because an element has
+    overflowed, all elements become NaN. The op is not linear, since the norm
+    depends on the whole gradient: a partial gradient is reduced first, once for
+    norm and clipping.
     Example: `%c = dtc.clip_by_norm %g, %norm {max_norm = 1.0 : f64} : (tensor<8xf32>, tensor<f64>) -> tensor<8xf32>`
     Constraints: (C1) the result has the type of the gradient.
   }];
@@ -205,7 +206,7 @@ def DTC_LionOp : DTC_UpdateOp<"lion"> {
 
 def DTC_AdamDirectionOp : DTC_TensorOp<"adam_direction", [
     DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
-  let summary = "the direction of AdamW, without a step along it";
+  let summary = "update direction of AdamW, without the step";
   let description = [{
     m' and v' as dtc.adam; the direction is
     m' / (1 - beta1^step) / (sqrt(v' / (1 - beta2^step)) + epsilon) + weight_decay * p,
@@ -265,7 +266,7 @@ def DTC_AverageOp : DTC_TensorOp<"average", [
 
 def DTC_BoundaryOp : DTC_TensorOp<"boundary", [
     AllTypesMatch<["x", "y"]>, DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
-  let summary = "a value crosses from one pipeline stage to another";
+  let summary = "transfer of a value from one pipeline stage to another";
   let description = [{
     The identity; its transpose is the boundary in the opposite direction. The
     operand lives on stage `from`, the result on stage `to`.

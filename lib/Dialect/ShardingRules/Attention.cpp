@@ -1,8 +1,8 @@
 //===- Attention.cpp - sharding rules of attention ------------------------===//
 //
-// Samples and groups of heads are parallel. So are queries, unless the
-// attention is causal: then which keys a query has depends on its number. A sum
-// over queries remains in the gradients of keys and values.
+// Samples and groups of heads are parallel. Queries are parallel, too, unless
+// the attention is causal: then the keys that a query sees depend on its index.
+// The gradients of keys and values are sums over queries.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- Convolution.cpp - sharding rules of windows over images ------------===//
 //
-// The batch, filters and groups are parallel, and the channels of a group a
-// sum. Heights and widths are needed whole, since windows overlap.
+// The batch, filters and groups are parallel, and the channels of a group are
+// summed. Heights and widths must be whole, since windows overlap.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ struct ConvolutionFactors {
   ShardingRule rule;
   TensorFactors x, w, y;
 
-  /// A kind is a sum if the result does not have the dimension.
+  /// A factor is a sum if the result lacks the dimension.
   template <typename OpTy>
   ConvolutionFactors(OpTy op, FactorKind batch, FactorKind filterKind,
                      FactorKind channels) {

@@ -9,9 +9,8 @@
 using namespace mlir;
 using namespace dtc;
 
-/// Factors of a tensor whose dimensions align at the end with those of a shape
-/// that has factors 0 .. rank-1; dimensions of size 1 that are repeated have
-/// none.
+/// Factors of a tensor whose dimensions align at the end with a shape that has
+/// factors 0 .. rank-1. Broadcast dimensions of size 1 have none.
 static TensorFactors alignAtEnd(ArrayRef<int64_t> shape,
                                 ArrayRef<int64_t> full) {
   TensorFactors factors(shape.size());
@@ -42,7 +41,7 @@ ShardingRule CompareOp::getShardingRule() {
 }
 
 ShardingRule CastOp::getShardingRule() {
-  // Between floating-point types a sum may be cast before or after it is taken.
+  // Casts between floating-point types commute with sums.
   bool isLinear = isa<FloatType>(getX().getType().getElementType()) &&
                   isa<FloatType>(getY().getType().getElementType());
   return elementwiseRule(*this,

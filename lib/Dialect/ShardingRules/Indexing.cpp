@@ -1,8 +1,8 @@
 //===- Indexing.cpp - sharding rules of lookups ---------------------------===//
 //
-// The looked-up dimension is needed whole, unless the op knows its parts: then
-// a gather sums over parts. A scatter sums over its indices. Batch dimensions
-// are split in all tensors alike.
+// The looked-up dimension must be whole, unless the op knows its parts: then a
+// gather is a sum over parts. A scatter is a sum over its indices. Batch
+// dimensions are split in all tensors together.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,7 +11,8 @@
 using namespace mlir;
 using namespace dtc;
 
-/// Factors of a dimension that indices look up: parts, and what is in one.
+/// The factors of a looked-up dimension: the parts, and the index within a
+/// part.
 static DimFactors addIndexed(ShardingRule &rule, int64_t size, Value starts,
                              FactorKind partKind) {
   if (!starts)

@@ -1,6 +1,6 @@
 //===- Loss.cpp - sharding rules of losses and sums to scalars ------------===//
 //
-// Losses are sums over rows: split rows leave them partial.
+// A loss is a sum over rows, so split rows make it partial.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace dtc;
 
-/// A sum over all dimensions of all operands, which have one shape.
+/// The rule of a sum over all dimensions of operands with the same shape.
 static ShardingRule sumToScalar(Operation *op) {
   ShardingRule rule;
   auto shape = cast<ShapedType>(op->getOperand(0).getType()).getShape();
@@ -25,7 +25,7 @@ ShardingRule CountLabelsOp::getShardingRule() { return sumToScalar(*this); }
 ShardingRule SquaredErrorOp::getShardingRule() { return sumToScalar(*this); }
 ShardingRule SumSquaresOp::getShardingRule() { return sumToScalar(*this); }
 
-/// Rows of logits and labels correspond; classes are needed whole.
+/// The rows of logits and labels correspond. Classes must be whole.
 static ShardingRule rowsOfLogits(ArrayRef<int64_t> logits, FactorKind kind) {
   ShardingRule rule;
   TensorFactors labels;

@@ -1,4 +1,4 @@
-//===- MatMul.cpp - sharding rule of the matrix product -------------------===//
+//===- MatMul.cpp - sharding rules of matmuls -----------------------------===//
 //
 // Batch dimensions, rows and columns are parallel; the contraction is a sum.
 //
@@ -45,7 +45,8 @@ ShardingRule MatMulOp::getShardingRule() {
   return rule;
 }
 
-/// What follows the sum needs all of it.
+/// The contraction must be whole, because the epilogue is not linear in partial
+/// sums.
 ShardingRule MatMulEpilogueOp::getShardingRule() {
   ShardingRule rule = getProductRule(*this, FactorKind::Replicated);
   TensorFactors result = rule.results.front();

@@ -1,7 +1,7 @@
 //===- Normalization.cpp - sharding rules of row-wise ops -----------------===//
 //
-// Softmax and layer normalisation need the last dimension whole, batch
-// normalisation all others.
+// Softmax and layer normalization need the last dimension whole. Batch
+// normalization needs all others whole.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@ ShardingRule dtc::rowwiseRule(Operation *op) {
   return rule;
 }
 
-/// The results mean and rstd have size 1 where y has the row: no factor there.
+/// The results mean and rstd have size 1 in the last dimension: no factor.
 ShardingRule LayerNormOp::getShardingRule() { return rowwiseRule(*this); }
 
 ShardingRule BatchNormOp::getShardingRule() {

@@ -1,6 +1,6 @@
 //===- Random.cpp - sharding rules of random numbers ----------------------===//
 //
-// Nothing but the parts that a result is told to be splits it.
+// A result can only be split along the parts that its operands describe.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,9 +9,9 @@
 using namespace mlir;
 using namespace dtc;
 
-/// Factors of a dimension are its parts, major first, and what is in one. Those
-/// that no part says are of no operand: any layout is possible, and the op
-/// verifier insists on parts.
+/// The factors of a dimension are its parts, major first, and the index within
+/// a part. No operand has the other dimensions, so any layout is possible for
+/// them, but the op's verifier requires parts.
 ShardingRule RandomUniformOp::getShardingRule() {
   ShardingRule rule;
   ArrayRef<int64_t> shape = getResult().getType().getShape();

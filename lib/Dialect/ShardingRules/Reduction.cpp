@@ -1,6 +1,6 @@
 //===- Reduction.cpp - sharding rules of reductions -----------------------===//
 //
-// A reduced dimension that is split leaves the result partial.
+// If a reduced dimension is split, the result is partial.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,7 @@
-//===- Shape.cpp - sharding rules of ops that only move elements ----------===//
+//===- Shape.cpp - sharding rules of data movement ------------------------===//
 //
-// Reshapes group factors; slices and joins need their own dimension whole.
+// Reshapes group factors. Slices and concatenations need their own dimension
+// whole.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,15 +16,15 @@ ShardingRule ConstantOp::getShardingRule() {
   return rule;
 }
 
-/// Walks both shapes from the major end and cuts them into factors: [32, 128]
-/// and [4096] share the factors 32 and 128 of the one dimension.
+/// Cuts both shapes into common factors from the major end: [32, 128] and
+/// [4096] share the factors 32 and 128.
 ShardingRule ReshapeOp::getShardingRule() {
   ShardingRule rule;
   ArrayRef<int64_t> from = getX().getType().getShape();
   ArrayRef<int64_t> to = getY().getType().getShape();
   TensorFactors x(from.size()), y(to.size());
-  // A batch of one sample is a dimension all the same: its layout stays with
-  // the first dimension.
+  // A batch of one sample keeps a factor of size 1: its layout stays with the
+  // first dimension.
   if (!from.empty() && !to.empty() && (from[0] == 1 || to[0] == 1)) {
     unsigned one = rule.addFactor(1);
     x[0].push_back(one);
@@ -43,8 +44,8 @@ ShardingRule ReshapeOp::getShardingRule() {
     }
     int64_t size = std::min(leftFrom, leftTo);
     if (leftFrom % size != 0 || leftTo % size != 0) {
-      // [6] -> [4, 3] and the like share nothing from here on: what is left
-      // of both is one factor that must be whole.
+      // Shapes such as [6] and [4, 3] share no more factors. The remainder of
+      // both is one factor that must be whole.
       unsigned rest = rule.addFactor(leftFrom, FactorKind::Replicated);
       x[i].push_back(rest);
       y[j].push_back(rest);
@@ -75,7 +76,7 @@ ShardingRule TransposeOp::getShardingRule() {
   return rule;
 }
 
-/// All dimensions correspond; dimension `axis` changes its size and is needed
+/// All dimensions correspond. Dimension `axis` changes its size and must be
 /// whole.
 static ShardingRule alongAxis(Operation *op, int64_t axis) {
   ShardingRule rule;
