@@ -114,7 +114,7 @@ TEST(ComputedTest, ParameterThatIsUsedTwiceByANumber) {
       << result.warnings[0];
 }
 
-/// What is not found out is said.
+/// A warning reports unknown arithmetic.
 TEST(ComputedTest, ParameterThatIsUsedTwiceInAnUnknownWay) {
   Recorded graph({"p"});
   graph.tensor("p", {3}, {1, 2, -3});
@@ -232,8 +232,8 @@ TEST(ComputedTest, StepsThatRepeat) {
   EXPECT_EQ(token->dims_size(), 2); // 1 x 2
 }
 
-/// Which of equal elements are copies is not known: a warning says so, or a
-/// note where rows differ, which parameters hardly begin as.
+/// Copies cannot be told from equal elements: a warning reports this, or a note
+/// if rows differ, since parameters rarely start with such rows.
 TEST(ComputedTest, StepsThatMayRepeatMore) {
   using Values = std::vector<float>;
   for (const auto &[dims, values] :
@@ -268,7 +268,7 @@ TEST(ComputedTest, NumberThatIsAddedLast) {
 
 /// The record has no number, so 1 + gamma is trained as it is.
 TEST(ComputedTest, NumberThatIsAdded) {
-  // Of two that are equal the file has one, and the record of one.
+  // The file has one of two equal tensors, and the record of one.
   Recorded graph({"a.gamma", "b.gamma"});
   graph.tensor("add", {2}, {3, 4});
   graph.sources("add", "'a.gamma', 'val_2'");

@@ -61,7 +61,7 @@ TEST(MergedCallsTest, NormOfOneOfSeveralModules) {
 }
 
 TEST(MergedCallsTest, NormThatIsCalledBefore) {
-  // Of another stream, and of the block around, by its weights.
+  // The norm of another stream, and that of the outer block, by its weights.
   for (const std::string scope : {"n1", ""}) {
     Recorded model({"n0.weight", "n1.weight", "n2.weight"});
     model.tensor("n0.weight", {2}, {1, 1});
@@ -114,7 +114,7 @@ TEST(MergedCallsTest, ModulesOfSeveralCalls) {
   Recorded model(
       {"net.0.weight", "net.2.weight", "old.0.weight", "old.2.weight"});
   addTwins(model);
-  // Of x / 2 one is left, too.
+  // One of two x / 2 is left, too.
   model.node("Mul", {"linear_1", "two"}, "mul", "mul", "mul(%linear_1, 0.5)");
   model.node("Sub", {"mul", "mul"}, "y", "sub", "sub(%mul, %mul_1)");
   model.restore();
@@ -155,7 +155,7 @@ TEST(MergedCallsTest, ResultOfADropout) {
 }
 
 TEST(MergedCallsTest, ModuleThatIsEqualInPart) {
-  // What `old` computes first is used before its last layer is.
+  // The first result of `old` is used before its last layer.
   Recorded model(
       {"net.0.weight", "net.2.weight", "old.0.weight", "old.2.weight"});
   addTwins(model);
@@ -274,8 +274,8 @@ TEST(MergedCallsTest, FrozenCopyThatWasMerged) {
   EXPECT_EQ(model.restore().warnings.size(), 1u);
 }
 
-/// Of |x - detach(h)| + |detach(h) - x| the exporter has one, which it doubles;
-/// `other` detaches something else.
+/// The exporter keeps one term of |x - detach(h)| + |detach(h) - x|, and
+/// doubles it; `other` detaches something else.
 std::vector<std::string> warnOfDetached(StringRef other) {
   Recorded model({});
   model.node("Sub", {"x", "h"}, "sub", "sub", "sub(%x, %detach)");

@@ -44,7 +44,7 @@ TEST(RestoreTest, NumberThatEqualsAParameterIsNone) {
              "gt(%x, %scalar_tensor_default_2)");
   model.node("Mul", {"scale", "x"}, "tmp", "f",
              "addcmul(%x, %x, %x; value: 2)");
-  // What is computed of the parameter is gone: it may be this.
+  // The call on the parameter is gone: its result may be this operand.
   model.node("Mul", {"d", "scale"}, "y", "y", "mul(%d, %clone)");
   model.restore();
   for (const char *node : {"a", "c", "d", "e"})
@@ -165,7 +165,7 @@ TEST(RestoreTest, IdentityThatIsAParameterKeepsItsName) {
   EXPECT_EQ(model.producer("b"), "b");
 }
 
-/// Of x / 8 and x / p, where p begins as 8, the file has one.
+/// The file has one of x / 8 and x / p, where p starts as 8.
 TEST(RestoreTest, ParameterThatOnlyANumberEquals) {
   Recorded model({"p"});
   model.tensor("p", {}, {8});
@@ -320,7 +320,7 @@ TEST(RestoreTest, ConstantsThatTheModelMakes) {
 }
 
 TEST(RestoreTest, FactorsOfOneCall) {
-  // Which of the two the ones were, the metadata does not say.
+  // The metadata do not say which of the two factors the ones were.
   Recorded model({"w"});
   model.tensor("w", {2}, {1, 1});
   model.node("Mul", {"h", "w"}, "a", "y", "addcmul(%x, %ones, %p_w)");

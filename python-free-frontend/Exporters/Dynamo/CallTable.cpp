@@ -103,7 +103,7 @@ const Row *findRow(StringRef name) {
   return rows->lookup(name);
 }
 
-/// What follows the operator in "MatMul 01, Gemm 012, Add 22".
+/// Returns the text after the operator in "MatMul 01, Gemm 012, Add 22".
 StringRef findOperands(StringRef nodes, StringRef op) {
   while (!nodes.empty()) {
     auto [first, rest] = nodes.split(", ");

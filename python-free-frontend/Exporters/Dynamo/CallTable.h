@@ -58,8 +58,8 @@ enum class Holding { Same, Transposed, Vector };
 Holding findHolding(const RecordedCall &call, const onnx::NodeProto &node,
                     int operand, int rank);
 
-/// What the call multiplies one of its operands by, as add(x, y, alpha=0.5)
-/// does y: nothing if it does not.
+/// Returns the factor of one operand of the call, such as that of y in
+/// add(x, y, alpha=0.5); nothing if there is none.
 std::optional<double> findScale(const RecordedCall &call);
 
 /// Whether the call normalises by batch statistics.

@@ -112,7 +112,7 @@ std::string ComputedExplainer::findCall(int index, int operand) const {
   const onnx::TensorProto *tensor = program.findTensor(input);
   if (!isFloatTensor(tensor) || program.record.find(input))
     return "";
-  // Of nodes that are no call, the tensor's name is all that there is.
+  // A node without a call has no evidence but the tensor's name.
   if (!program.origin(index).call)
     return isLayerOrDropout(input) ? input : "";
   const RecordedCall &call = *program.origin(index).call;
@@ -247,8 +247,8 @@ void ComputedExplainer::explainByRecord(ComputedTensor &tensor) const {
     tensor.view = std::nullopt;
 }
 
-/// What was done with a parameter: by what the call that reads it multiplies it
-/// by, by the only step, or by the line of source.
+/// Finds the arithmetic on a parameter: from the factor of the call that reads
+/// it, from the only step, or from the line of source.
 std::optional<Term>
 ComputedExplainer::findTermOf(const ComputedTensor &tensor,
                               const Origin &parameter) const {
@@ -269,7 +269,7 @@ ComputedExplainer::findTermOf(const ComputedTensor &tensor,
 
 /// By the names of the calls on the way to a tensor.
 void ComputedExplainer::explainBySteps(ComputedTensor &tensor) const {
-  // What made a value within a call is not recorded.
+  // The file does not record the steps within a call.
   if (dropNumber(tensor.call) == "val")
     return;
   std::vector<StringRef> names;

@@ -25,8 +25,8 @@ static void findFoldedNorm(const RecordedProgram &program, int index,
     findings.tensors.explained.insert(lost->name);
 }
 
-/// What keeps a divisor or a logarithm from zero: the exporter takes numbers up
-/// to 1e-8 for 0, and leaves their sums out.
+/// Finds a lost sum that keeps a divisor or a logarithm from zero: the exporter
+/// takes numbers up to 1e-8 for 0, and leaves out their sums.
 static void findDroppedSum(const RecordedProgram &program, int index,
                            Findings &findings) {
   const onnx::NodeProto &node = program.node(index);

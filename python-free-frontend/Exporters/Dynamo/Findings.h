@@ -46,7 +46,7 @@ public:
   void add(Finding kind, const llvm::Twine &subject) {
     subjects[kind].push_back(subject.str());
   }
-  /// What was made of the file's tensors, with all sentences.
+  /// Returns the restored tensors, with all sentences.
   RestoredTensors finish();
 
   /// Whether a rule found that a tensor is another one by this name.

@@ -16,9 +16,9 @@
 
 namespace dtc::frontend {
 
-/// What the call of a node names in place of the result of another call of its
-/// operator that an operand is. "" if it names that operand, or it is not clear
-/// what.
+/// An operand may be the result of a call that the exporter merged with an
+/// equal one. Returns the name that the node's call has for that result; "" if
+/// the call names the operand itself, or if the name is not clear.
 std::string findMergedCall(const RecordedProgram &program, int node,
                            int operand);
 
@@ -27,8 +27,9 @@ class MergedValues {
 public:
   explicit MergedValues(const RecordedProgram &program);
 
-  /// What the call of a node names in place of an operand: of a call, or of a
-  /// part of its result. "" if it names the operand, or it is not clear what.
+  /// Returns the name that the call of a node has for an operand: the result of
+  /// a call, or a part of it. "" if the call names the operand itself, or if
+  /// the name is not clear.
   std::string find(int index, int operand) const;
   /// All such names of a value, in the order of calls.
   llvm::ArrayRef<std::string> getNames(llvm::StringRef value) const;

@@ -32,7 +32,7 @@ public:
   /// asked for. Of a call's result, or a part of one, `call` is the name that
   /// the copy then gets. "" if nothing that it is computed of is replaced.
   std::string get(llvm::StringRef value, llvm::StringRef call);
-  /// What calls name the copy of a value, if they name the value as it is.
+  /// Returns the name of the copy in calls, if calls name the value itself.
   std::string getCallName(llvm::StringRef value) const {
     return renamed.lookup(value);
   }

@@ -65,8 +65,8 @@ Origins ParameterCandidates::find(const ComputedTensor &tensor) const {
     else if (isUsedIn(tensor, owner))
       around.push_back(&origin);
   }
-  // What is around may as well be of buffers, such as the frequencies of rotary
-  // embeddings.
+  // Tensors of outer modules may also come from buffers, such as the
+  // frequencies of rotary embeddings.
   return inside.empty() && !lacksBuffers ? around : inside;
 }
 
@@ -110,9 +110,9 @@ bool ParameterCandidates::isDoubtful(const ComputedTensor &tensor) const {
                 isParameter);
 }
 
-/// Of tensors whose parameters no rule has found: those of a tensor that is
-/// alike, as each layer has a copy of what the first computed, or those that
-/// the line of source names.
+/// Finds candidates for tensors that no other rule explains: the candidates of
+/// a similar tensor, since each layer has a copy of a constant of the first, or
+/// the parameters that the line of source names.
 void ParameterCandidates::findOthers(std::vector<ComputedTensor> &list) const {
   for (int round : {0, 1})
     for (ComputedTensor &tensor : list) {

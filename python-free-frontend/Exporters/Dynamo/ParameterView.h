@@ -25,17 +25,17 @@ struct ParameterView {
   std::string bytes;
   /// The computed tensor without copies.
   Shape unrepeated;
-  /// Which row is where along the other dimensions of `unrepeated`; empty if
-  /// each is there once, in order.
+  /// The row at each place along the other dimensions of `unrepeated`; empty if
+  /// each row is there once, in order.
   std::vector<int64_t> indices;
   /// The dimension of `unrepeated` that rows lie along.
   unsigned rowDim = 0;
   bool isTransposed = false;
 };
 
-/// What a tensor was computed of by the call `op` ("embedding", "expand"), if
-/// that only moves elements, or may be a bias in each row ("linear"). `batch`:
-/// number of samples of the export, or 0.
+/// Finds the operand from which the call `op` ("embedding", "expand") computed
+/// a tensor, if the call only moves elements, or may repeat a bias in each row
+/// ("linear"). `batch`: number of samples of the export, or 0.
 std::optional<ParameterView> findView(const TensorData &data,
                                       llvm::StringRef op, int64_t batch);
 

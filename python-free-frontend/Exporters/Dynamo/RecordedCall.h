@@ -46,7 +46,7 @@ struct RecordedCall {
   std::optional<int64_t> integer(unsigned argument) const;
 };
 
-/// What the exporter records with a node.
+/// The exporter's record of a node.
 struct NodeRecord {
   std::optional<RecordedCall> call;
   /// From the outermost to the node's own: "", "model", "model.layers.0".

@@ -32,7 +32,7 @@ RecordedProgram::RecordedProgram(onnx::GraphProto &graph,
   findUses();
 }
 
-/// What nodes and their calls name.
+/// Collects the names in nodes and in their calls.
 void RecordedProgram::findUses() {
   for (StringSet<> *set : {&values, &used, &modules, &named})
     set->clear();
@@ -57,8 +57,8 @@ void RecordedProgram::findUses() {
   }
 }
 
-/// Of equal tensors the file has one: where a call names another than the node
-/// reads, the node does not use what it reads.
+/// The file has one of several equal tensors. If the call names another tensor
+/// than its node reads, the node does not use the tensor that it reads.
 void RecordedProgram::addUses(const onnx::NodeProto &node,
                               const NodeRecord &origin) {
   for (auto [operand, input] : enumerate(node.input())) {

@@ -50,7 +50,7 @@ std::optional<RecordedSteps> readSteps(StringRef call,
       return std::nullopt;
     }
   }
-  // That the last call is a function is all that is known of the order.
+  // The order is unknown, except that a function may be known as the last call.
   size_t count = steps.functions.size();
   steps.isOrdered = count < 2 || (count == 2 && findFunction(dropNumber(call)));
   // A function may be of positions.
@@ -136,7 +136,7 @@ std::optional<UndoneSteps> undoSteps(const RecordedSteps &steps,
     result.isSure = isOnlyOfSamples(data);
     dropCopies(parameter, /*sampleDim=*/0, byteSize(data.dtype));
   }
-  // Which ones were inserted makes no difference if they are side by side.
+  // The choice of the inserted ones makes no difference if they are adjacent.
   Shape right = parameter.shape;
   std::reverse(right.begin(), right.end());
   dropOnes(right, steps.inserted);

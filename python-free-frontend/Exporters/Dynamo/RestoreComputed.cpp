@@ -105,14 +105,14 @@ bool ComputedRestorer::onlyMoves(const ComputedTensor &tensor) const {
          });
 }
 
-/// What a tensor whose parameter is there again is a finding of.
+/// Returns the kind of finding for a tensor whose parameter is restored.
 Finding ComputedRestorer::classify(const ComputedTensor &tensor) const {
   bool isSure = !tensor.terms.empty() || tensor.isRecorded;
   if (tensor.isPresent || (isSure && !tensor.isSliced))
     return Finding::Recomputed;
   if (!tensor.origin)
     return Finding::PerhapsMoved;
-  // Of equal elements, which are copies is not known.
+  // Copies cannot be told from equal elements.
   bool mayRepeat =
       getKind(tensor.call) == CallKind::Repeat && isUniform(tensor.data);
   return tensor.isSliced || (onlyMoves(tensor) && !mayRepeat)
@@ -163,7 +163,7 @@ std::string ComputedRestorer::applyView(const ComputedTensor &tensor, int index,
                                           : dim - unsigned(dim > view.rowDim));
     }
   }
-  // What broadcasts needs no copies.
+  // Operators that broadcast need no copies.
   if (view.unrepeated != tensor.data.shape &&
       !is_contained({"Add", "Mul", "Sub", "Div"},
                     program.node(index).op_type()))
@@ -241,8 +241,8 @@ static bool mayEqual(const RecordedProgram &program, StringRef call,
                      const onnx::TensorProto &parameter, bool isNamed) {
   StringRef op = dropNumber(call);
   CallKind kind = getKind(call);
-  // What is moved is the parameter, but for its transpose; constants that are
-  // written as tensors are copied, too.
+  // A moved tensor is the parameter itself, except for a transpose. The
+  // exporter also copies constants that the source writes as tensors.
   if (kind == CallKind::Permute || kind == CallKind::Triangle ||
       (isNamed && (op == "clone" || op == "_to_copy")))
     return true;

@@ -102,7 +102,7 @@ bool CallExplainer::isNumber(int index, int operand) const {
   std::optional<unsigned> number = findArgument(call, node, operand);
   if (!number)
     return false;
-  // Of a sum or product, which of the two it is may not be known.
+  // The role of each operand of a sum or product may be unknown.
   const Origin *own = findOwn(index, operand);
   if (node.input_size() == 2 &&
       findArgument(call, node, 1 - operand) == number && own &&
@@ -145,7 +145,7 @@ void CallExplainer::explain(int index, int operand) {
     claimed.insert(tensor->name);
   if (tensor && tensor != own)
     tensors.push_back({Explanation::Tensor, index, operand, tensor});
-  // What is recorded as computed may be more than moved.
+  // A tensor that is recorded as computed may involve arithmetic.
   if (tensor || steps || isBatchNorm(call) || findValue(call, node, operand))
     return;
   if (stored->dims_size() > 0)

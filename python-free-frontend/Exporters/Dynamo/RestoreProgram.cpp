@@ -35,7 +35,7 @@ RestoredTensors restoreProgram(onnx::GraphProto &graph,
   // Operands that the exporter computed.
   restoreComputed(program, findings);
 
-  // What changes gradients and no values.
+  // These rules change gradients, and no values.
   stopGradients(program, findings);
   hideKeys(program);
   restoreClamps(program);

@@ -67,7 +67,7 @@ private:
   StringMap<StringMap<ModuleCopy *>> found;
   /// Whether a call is gone, and of no parameters that are known.
   bool hasUnknown = false;
-  /// What calls name from now on, by node.
+  /// New names for the calls of nodes.
   std::vector<std::pair<int, StringMap<std::string>>> renames;
 };
 
@@ -218,7 +218,8 @@ ModuleCopy *ModuleSeparator::findCopies(StringRef value, StringRef gone,
              }) &&
       (!isDirect || isRepeated(value, gone, own)))
     all = findModules(module, own);
-  // Which of several, the name of the reader tells, or the order of calls.
+  // The name of the reader, or the order of calls, tells which of several it
+  // is.
   std::vector<std::string> modules = findNearestModules(all, reader);
   bool isSure = modules.size() == 1;
   ArrayRef<std::string> names = merged.getNames(value);
@@ -236,8 +237,8 @@ ModuleCopy *ModuleSeparator::findCopies(StringRef value, StringRef gone,
   isSure &= !sibling && areNamedAlike(from, to);
   std::string name = quote(gone, "of", to);
   auto [outer, otherOuter] = dropCommonEnd(from, to);
-  // What is computed of calls with parameters may as well be computed twice of
-  // one of these.
+  // A value that is computed from calls with parameters may also be computed
+  // twice from one of them.
   bool isCopied = outer.size() < from.size() || areNamedAlike(from, to);
   bool isShown = isDirect || hasGap(last);
   if (!isShown && !(isCopied && areTwins(outer, otherOuter)))
@@ -260,7 +261,7 @@ void ModuleSeparator::separateCalls() {
       int64_t &last = lastNumbers[dropNumber(call->result)];
       last = std::max(last, getNumber(call->result));
     }
-    // What the exporter computed of a parameter uses it.
+    // A tensor that the exporter computed from a parameter uses it.
     for (const std::string &input : program.node(index).input())
       for (const Origin *origin : program.findSources(input))
         taken.insert(origin->name);

@@ -50,7 +50,7 @@ private:
   const Findings &findings;
   ArrayRef<int> nodes;
   const RecordedCall &call;
-  /// What the arguments name, and whether all that the graph lacks of it is
+  /// Names in the arguments, and whether all of them that the graph lacks are
   /// detached.
   StringSet<> named;
   bool isOnlyDetached = true;

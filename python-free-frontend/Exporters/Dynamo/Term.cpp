@@ -69,7 +69,7 @@ std::optional<Term> findFunction(StringRef op) {
 
 std::optional<Term> findTerm(StringRef line, StringRef attribute,
                              StringRef op) {
-  // Of the module or of one in it; a conversion changes no value.
+  // An attribute of the module or of one in it. A conversion changes no value.
   std::string operand = "self\\.([A-Za-z0-9_]+\\.)*" +
                         Regex::escape(attribute) +
                         "(\\.(float|double|to|type_as)\\([A-Za-z0-9_.]*\\))?";

@@ -22,7 +22,7 @@ namespace dtc::frontend {
 
 struct Term {
   enum Kind { AddConstant, Multiply, Exp, Sigmoid, Tanh } kind;
-  /// What is added, or multiplied by.
+  /// The summand, or the factor.
   double constant = 0;
 
   bool hasConstant() const { return kind == AddConstant || kind == Multiply; }
@@ -31,11 +31,11 @@ struct Term {
   double undo(double value) const;
 };
 
-/// What the call `op` ("exp", "neg") computes, if it has but one operand.
+/// Returns the function of the call `op` ("exp", "neg"), if it has one operand.
 std::optional<Term> findFunction(llvm::StringRef op);
 
-/// What the call `op` ("add", "exp") computes of an attribute, if the line says
-/// so.
+/// Returns the function of an attribute that the call `op` ("add", "exp")
+/// computes, if the line states it.
 std::optional<Term> findTerm(llvm::StringRef line, llvm::StringRef attribute,
                              llvm::StringRef op);
 
