@@ -12,4 +12,10 @@ esac
 tools/setup.sh
 cmake --preset release >/dev/null
 cmake --build --preset release
-ctest --preset release -j "$(nproc)"
+log=build/release/tests.log
+status=0
+ctest --preset release -j "$(nproc)" | tee "$log" || status=$?
+echo "The ten slowest tests:"
+sed -nE 's/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: ([^ ]+) .* ([0-9.]+) sec.*/\2 s  \1/p' "$log" | sort -rn | head -n 10
+grep -E '^[0-9]+% tests passed' "$log"
+exit "$status"
