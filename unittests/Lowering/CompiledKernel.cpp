@@ -1,6 +1,6 @@
 //===- CompiledKernel.cpp - runs kernels in this process ------------------===//
 //
-// The object file goes through a temporary file, as a user's does.
+// The object file is written to a temporary file, as in a compilation.
 //
 //===----------------------------------------------------------------------===//
 

@@ -19,14 +19,14 @@ class LLJIT;
 
 namespace dtc {
 
-/// The machine of the kernels: one thread of the CPU; the CPU, with all nests
-/// divided into parts, as for threads; or a GPU that the CPU emulates.
+/// The machine that runs the kernels: one thread of a CPU; a CPU with all nests
+/// divided into parts, as for several threads; or a GPU that the CPU emulates.
 enum class KernelMachine { cpu, dividedCpu, gpu };
 
 class CompiledKernels {
 public:
-  /// Compiles the functions with `dtc.kernel`; null, after an error, if that
-  /// fails.
+  /// Compiles the functions with `dtc.kernel`. Returns null after printing an
+  /// error.
   static std::unique_ptr<CompiledKernels>
   create(mlir::ModuleOp module, const CpuOptions &target,
          KernelMachine machine = KernelMachine::cpu);
@@ -37,11 +37,11 @@ public:
   std::vector<HostTensor> run(mlir::func::FuncOp function, llvm::StringRef name,
                               llvm::ArrayRef<HostTensor> arguments);
 
-  /// Calls a kernel with the addresses of its buffers, scratch excluded. It
-  /// serves whole numbers that no HostTensor holds.
+  /// Calls a kernel with the addresses of its buffers, except scratch. For
+  /// integers that HostTensor cannot represent.
   void call(llvm::StringRef name, llvm::ArrayRef<void *> buffers);
 
-  /// Loop iterations in a launch: of the busiest thread, and of a thread on
+  /// Loop iterations of a launch: of the busiest thread, and of a thread on
   /// average.
   struct LaunchWork {
     double longest, mean;

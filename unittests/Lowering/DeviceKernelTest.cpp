@@ -2,7 +2,7 @@
 //
 // Rows that fill a warp, a block, and more than the registers; sums in many
 // slices; rows of a table that get many updates. KernelTest has the other
-// cases. All threads have similar work.
+// cases. Also checks that all threads have similar work.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ struct DeviceCase {
   double tolerance; ///< relative to a result's largest element
 };
 
-// A cross-entropy's own terms cancel; sums have as many terms as rows.
+// The terms of a cross-entropy cancel, and sums have as many terms as rows.
 const DeviceCase cases[] = {
     {"softmax_of_blocks",
      R"(func.func @k(%x: tensor<3x5000xf32>) -> tensor<3x5000xf32> {
@@ -61,7 +61,7 @@ const DeviceCase cases[] = {
        return %0 : tensor<1x7x36xf32>
      })",
      2e-6},
-    // Sums over rows of values that need sums of the rows, as in a norm's
+    // Sums over rows of values that depend on sums of the rows, as in a norm's
     // gradient.
     {"sums_of_norms",
      R"(func.func @k(%x: tensor<700x96xf32>, %g: tensor<700x96xf32>)
@@ -160,7 +160,8 @@ const DeviceCase cases[] = {
        return %0 : tensor<12x24xf32>
      })",
      4e-6},
-    // Rows from 40 on; most updates go to other parts of the table.
+    // The part has rows from 40 on. Most updates go to other parts of the
+    // table.
     {"updates_of_a_part",
      R"(func.func @k(%i: tensor<2000xi64> {test.bound = 100 : i64}, %u: tensor<2000x24xf32>, %s: tensor<1xi64> {test.value = 40 : i64}) -> tensor<20x24xf32> {
        %0 = dtc.scatter_add %i, %u, %s : (tensor<2000xi64>, tensor<2000x24xf32>, tensor<1xi64>) -> tensor<20x24xf32>
@@ -211,7 +212,8 @@ const DeviceCase cases[] = {
        return %1 : tensor<3x40x70x45xf32>
      })",
      2e-6},
-    // Each of the first two along another loop; a result in each order.
+    // The first two are transposed along different loops. Each order has a
+    // result.
     {"transposes_in_a_chain",
      R"(func.func @k(%x: tensor<33x64x50xf32>, %y: tensor<50x64x33xf32>, %z: tensor<64x50x33xf32>) -> (tensor<64x50x33xf32>, tensor<33x64x50xf32>) {
        %0 = dtc.transpose %x [1, 2, 0] : (tensor<33x64x50xf32>) -> tensor<64x50x33xf32>
@@ -223,7 +225,8 @@ const DeviceCase cases[] = {
        return %3, %5 : tensor<64x50x33xf32>, tensor<33x64x50xf32>
      })",
      2e-6},
-    // Kernels read booleans, and tiles beyond a block's memory, in place.
+    // Kernels read booleans, and tiles beyond a block's shared memory, in
+    // place.
     {"transposes_that_do_not_fit",
      R"(func.func @k(%a: tensor<70x40xf32>, %b: tensor<70x40xf32>, %c: tensor<70x40xf32>, %d: tensor<70x40xf32>, %e: tensor<70x40xf32>, %m: tensor<70x40xi1> {test.bound = 2 : i64}) -> (tensor<40x70xf32>, tensor<40x70xf32>) {
        %at = dtc.transpose %a [1, 0] : (tensor<70x40xf32>) -> tensor<40x70xf32>
@@ -249,7 +252,7 @@ const DeviceCase cases[] = {
 
 class DeviceKernel : public testing::TestWithParam<DeviceCase> {};
 
-/// No thread has much more work than the mean, for any data.
+/// Checks that no thread has much more work than the mean, for any data.
 void expectBalance(ArrayRef<CompiledKernels::LaunchWork> launches) {
   double longest = 0, mean = 0;
   for (const CompiledKernels::LaunchWork &launch : launches) {
@@ -299,8 +302,8 @@ std::vector<double> runOne(StringRef text, const HostTensor &x) {
   return kernels->run(function, "k", {x})[0].data;
 }
 
-/// Rows whose running maximum changes: numbers that grow, infinities first, and
-/// infinities alone.
+/// Rows whose running maximum changes: growing numbers, infinities at the
+/// start, and infinities alone.
 TEST(DeviceMath, SoftmaxOfLongRows) {
   constexpr int64_t columns = 24000;
   HostTensor x({3, columns});

@@ -1,4 +1,4 @@
-//===- KernelBuffer.cpp - a tensor in memory as kernels see it ------------===//
+//===- KernelBuffer.cpp - a kernel's tensor in memory ---------------------===//
 
 #include "KernelBuffer.h"
 #include "mlir/IR/BuiltinTypes.h"

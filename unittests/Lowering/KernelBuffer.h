@@ -1,4 +1,4 @@
-//===- KernelBuffer.h - a tensor in memory as kernels see it ----*- C++ -*-===//
+//===- KernelBuffer.h - a kernel's tensor in memory -------------*- C++ -*-===//
 
 #ifndef DTC_UNITTESTS_LOWERING_KERNELBUFFER_H
 #define DTC_UNITTESTS_LOWERING_KERNELBUFFER_H
@@ -10,7 +10,7 @@ namespace dtc {
 /// A buffer between two margins that kernels must not write.
 class KernelBuffer {
 public:
-  /// The alignment of addresses: that of new memory.
+  /// The alignment of addresses, which is that of new memory.
   static constexpr int64_t alignment = 16;
 
   /// The memory is poisoned, so that kernels cannot rely on its contents.

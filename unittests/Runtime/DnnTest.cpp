@@ -1,6 +1,6 @@
 //===- DnnTest.cpp - attention by graphs of cuDNN, on its stand-in --------===//
 //
-// The reference is written here, in f64, from the definition.
+// The test computes the reference in f64 from the definition of attention.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ double round16(double value) {
   return narrow;
 }
 
-/// Elements in memory of the stand-in's device, which is the host's.
+/// A buffer in the memory of the fake device, which is host memory.
 class Buffer {
 public:
   Buffer(const Numbers &numbers, bool isNarrow)
@@ -231,8 +231,8 @@ TEST_F(DnnTest, AttendsAsDefined) {
   }
 }
 
-/// Gradients of a group at a time, of two of four groups, or of two of three
-/// samples have the bits of all.
+/// A gradient that is computed in parts (one group at a time, two of four
+/// groups, or two of three samples) has the same bits as a whole one.
 TEST_F(DnnTest, AttendsInParts) {
   std::vector<DnnAttention> shapes = makeShapes();
   for (int dims : {DTC_MASK_BATCH | DTC_MASK_HEADS | DTC_MASK_QUERIES,
@@ -245,8 +245,8 @@ TEST_F(DnnTest, AttendsInParts) {
     Operands given = makeOperands(shape);
     dnn->workspaceBytes = int64_t(1) << 30;
     Operands whole = compute(shape, given);
-    // A group takes at most 128 x 128 numbers of 16 bits for each of its heads,
-    // in half of the workspace.
+    // A group takes at most 128 x 128 16-bit numbers for each of its heads, in
+    // half of the workspace.
     int64_t group = 128 * 128 * 2 * 2 * shape.heads / shape.groups;
     for (int64_t count : {int64_t(1), shape.groups / 2, 2 * shape.groups}) {
       dnn->workspaceBytes = std::max<int64_t>(count, 1) * group;
@@ -258,8 +258,8 @@ TEST_F(DnnTest, AttendsInParts) {
   }
 }
 
-/// Keys are hidden by numbers that leave others as they are; a query may see
-/// one key alone.
+/// Masks hide keys by numbers that leave other keys unchanged. A query may see
+/// a single key.
 TEST_F(DnnTest, HidesKeys) {
   DnnAttention shape =
       DnnAttention::dense(DTC_BF16, false, 0.3, 2, 9, 31, 2, 2, 16, 16);
@@ -277,7 +277,7 @@ TEST_F(DnnTest, HidesKeys) {
   expectNear(found, expected);
 }
 
-/// Queries, keys and values in one tensor: the bits of those apart.
+/// One tensor with queries, keys and values gives the same bits as three.
 TEST_F(DnnTest, AttendsPacked) {
   for (bool isByHead : {false, true}) {
     DnnAttention shape =

@@ -45,8 +45,8 @@ const Variables mpiexec = {{"PMI_RANK", "2"},
                            {"MPI_LOCALNRANKS", "2"}};
 const Variables prun = {{"PMIX_RANK", "2"}, {"PMIX_NAMESPACE", "job"}};
 
-/// The environment of this process has these, and none of other launchers,
-/// while the object lives.
+/// Sets these variables of this process, and unsets those of other launchers,
+/// during the object's lifetime.
 class Given {
 public:
   Given(std::initializer_list<Variables> all) {

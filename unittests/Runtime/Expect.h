@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-/// The statement throws an Error of one line that contains `text`.
+/// Expects that the statement throws an Error of one line that contains `text`.
 #define EXPECT_ERROR(statement, text)                                          \
   do {                                                                         \
     std::string message = "(no error)";                                        \

@@ -29,10 +29,10 @@ TEST(FileAgreement, ReadsSamplesOfLargeFiles) {
     EXPECT_NE(sum(one, {false, 1}), sum(other, {false, 1})) << place;
     other[place] = 0;
   }
-  // Copies that differ from some byte on do so in many blocks.
+  // Copies that differ from some byte on differ in many blocks.
   std::fill(other.begin() + (150 << 20), other.end() - 5000, char(1));
   EXPECT_NE(sum(one, {false, 1}), sum(other, {false, 1}));
-  // A single byte is seen by all alone.
+  // A single different byte is seen only if all bytes are compared.
   other = one;
   other[123456789] = 1;
   EXPECT_EQ(sum(one, {false, 1}), sum(other, {false, 1}));

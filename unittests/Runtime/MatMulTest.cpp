@@ -119,10 +119,10 @@ TEST(MatMul, BitsDoNotDependOnThreads) {
   }
 }
 
-/// Every instruction set that this host has, not only the widest. Numbers of
-/// rows are on both sides of what one tile has, and leave every remainder of
-/// several; columns are on both sides of the limits above which A is packed,
-/// and B is not packed at once.
+/// Tests every instruction set that this host has, not only the widest. Numbers
+/// of rows are above and below that of a tile, and have every remainder.
+/// Numbers of columns are above and below the limits at which A is packed, and
+/// at which B is not packed at once.
 TEST(MatMul, AllKernels) {
   for (const GemmKernels *kernel : hostGemmKernels())
     for (int64_t m = 1; m < 31; ++m)
@@ -136,7 +136,7 @@ TEST(MatMul, AllKernels) {
           }
 }
 
-/// Several blocks along the contraction, added to what is there.
+/// Several blocks along the contraction, added to existing values.
 TEST(MatMul, AllKernelsAccumulate) {
   for (const GemmKernels *kernel : hostGemmKernels())
     for (int64_t m : {5, 8, 16, 28, 45, 128})

@@ -1,7 +1,7 @@
 //===- NarrowTest.cpp - library calls on f16 and bf16 ---------------------===//
 //
-// Compared with the same call in f32, on the same numbers, whose result is
-// rounded once.
+// Compares with the same call in f32 on the same numbers, rounded once at the
+// end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ using namespace dtc::rt;
 
 namespace {
 
-/// Numbers in both types.
+/// The same numbers in both types.
 struct Buffer {
   std::vector<float> wide;
   std::vector<uint16_t> narrow;
@@ -37,8 +37,8 @@ struct Buffer {
   }
 };
 
-/// Half a unit in the last place of the smallest number with the exponent, and
-/// what sums of `terms` may differ by.
+/// Half a unit in the last place of the smallest number with the exponent, plus
+/// the possible difference of sums of `terms`.
 double toleranceOf(dtc_dtype dtype, double value, int64_t terms) {
   double unit = dtype == DTC_BF16 ? 0x1p-8 : 0x1p-11;
   return std::fabs(value) * unit * 1.01 + double(terms + 1) * 3e-7 +
@@ -84,8 +84,8 @@ struct Case {
   int64_t filters, groups;
 };
 
-/// Strides, dilations, padding on one side, pixels that no window reads,
-/// groups, one channel by itself.
+/// Strides, dilations, padding on one side, pixels outside all windows, groups,
+/// and a single channel.
 const Case cases[] = {{{2, 9, 8, 6, 7, 6, 3, 3, 1, 1, 0, 0, 1, 1}, 5, 1},
                       {{2, 9, 8, 6, 5, 4, 3, 3, 2, 2, 1, 1, 1, 1}, 4, 2},
                       {{1, 8, 9, 3, 3, 4, 3, 2, 2, 2, 0, 0, 1, 1}, 7, 1},
@@ -177,7 +177,7 @@ TEST(Narrow, Poolings) {
     }
 }
 
-/// Rounds to nearest, ties to even; NaN and infinity stay what they are.
+/// Rounds to nearest, ties to even. NaN and infinity do not change.
 TEST(Narrow, Rounding) {
   const float values[] = {1.0f + 0x1p-8f, 1.0f + 0x1p-8f + 0x1p-20f,
                           1.0f + 0x3p-8f, FLT_MAX,

@@ -1,4 +1,4 @@
-//===- NoAllocationCounter.cpp - for programs that nobody watches ---------===//
+//===- NoAllocationCounter.cpp - for programs that are not measured -------===//
 
 #include "AllocationCounter.h"
 

@@ -46,7 +46,7 @@ TEST(OtherProcess, ChildrenRunUntilTheyEnd) {
   kill(child.number, SIGKILL);
   siginfo_t info;
   waitid(P_PID, id_t(child.number), &info, WEXITED | WNOWAIT);
-  // Nobody has waited for it yet.
+  // The child is a zombie, because nobody has waited for it yet.
   EXPECT_FALSE(hasRunningChild(child.number));
   EXPECT_TRUE(process.hasEnded());
   EXPECT_EQ(readStatus(child.number)->state, 'Z');

@@ -16,7 +16,7 @@ using namespace dtc::rt;
 
 namespace {
 
-/// The error of taking both; empty if there is none.
+/// The error of claiming both files; empty if there is none.
 std::string takeBoth(const std::string &one, const std::string &other) {
   try {
     OutputLock lock;
@@ -115,8 +115,7 @@ constexpr const char *tensorBoardEvents =
     ;
 constexpr double tensorBoardTime = 1.75e9; ///< of all of them
 
-/// The records of a file with the times that TensorBoard's have, in
-/// hexadecimal.
+/// The records of a file with TensorBoard's times, in hexadecimal.
 std::string withTensorBoardTime(std::string_view file) {
   std::string records;
   while (!file.empty()) {

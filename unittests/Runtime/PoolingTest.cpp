@@ -26,7 +26,7 @@ const Windows cases[] = {
 template <typename T> constexpr dtc_dtype dtypeOf = DTC_F32;
 template <> constexpr dtc_dtype dtypeOf<double> = DTC_F64;
 
-/// With few values, so that windows have ties.
+/// Random numbers with few different values, so that windows have ties.
 template <typename T> std::vector<T> randomVector(int64_t count, int values) {
   std::vector<T> result(static_cast<size_t>(count));
   std::mt19937 generator(7);
@@ -39,8 +39,8 @@ template <typename T> std::vector<T> randomVector(int64_t count, int values) {
 int64_t sizeOfX(const Windows &s) { return s.n * s.h * s.w * s.c; }
 int64_t sizeOfY(const Windows &s) { return s.n * s.oh * s.ow * s.c; }
 
-/// Calls body(output, pixels) with the index of each output, and those of the
-/// pixels inside of its window, row by row.
+/// Calls body(output, pixels) with the index of each output, and the indices of
+/// the pixels inside its window, row by row.
 template <typename Body>
 void forEachWindow(const Windows &s, const Body &body) {
   for (int64_t b = 0; b < s.n; ++b)
@@ -92,7 +92,7 @@ Results<T> run(int threadCount, const Windows &s, const std::vector<T> &x,
                std::vector<T> dy) {
   Threads threads(threadCount);
   Results<T> r;
-  // Results overwrite other contents.
+  // Results overwrite old contents.
   r.max.assign(dy.size(), T(3));
   r.sum.assign(dy.size(), T(3));
   r.maxGrad.assign(x.size(), T(3));
@@ -127,7 +127,7 @@ template <typename T> void checkAll() {
 TEST(Pooling, Float) { checkAll<float>(); }
 TEST(Pooling, Double) { checkAll<double>(); }
 
-/// Sums that are rounded.
+/// Sums with rounding.
 TEST(Pooling, BitsDoNotDependOnThreads) {
   for (const Windows &s : cases) {
     auto x = randomVector<float>(sizeOfX(s), 1 << 28);
@@ -139,7 +139,7 @@ TEST(Pooling, BitsDoNotDependOnThreads) {
   }
 }
 
-/// Results of PyTorch 2's max_pool2d for these windows of nine.
+/// The results of PyTorch 2's max_pool2d for these windows of nine.
 TEST(Pooling, MaximumOfWhatIsNoNumber) {
   const float nan = NAN, inf = INFINITY;
   struct {

@@ -20,7 +20,8 @@ TEST(Program, ReadsTheManifest) {
   EXPECT_EQ(program.groups[1], (std::vector<int>{0, 1}));
 }
 
-/// Whatever the loss: labels, or what looks up rows of a table.
+/// Counts tokens for any loss: the labels, or the inputs that look up rows of a
+/// table.
 TEST(Program, CountsTokens) {
   Program program;
   auto add = [&](dtc_dtype dtype, std::vector<int64_t> shape, InputKind kind,
@@ -99,14 +100,14 @@ TEST(Program, RefusesBrokenManifests) {
                "at most 2^48 elements");
   EXPECT_ERROR(readJson(broken("/stages/0/inputs/0/offset", INT64_MAX / 8 * 8)),
                "outside the arena of 512 bytes");
-  // There is no memory of the host, then too little.
+  // The manifest has no host memory, then too little.
   Json onHost = broken("/stages/0/parameters/0/offset", DTC_HOST_MEMORY + 64);
   EXPECT_ERROR(readJson(onHost), "outside the host's memory of 0 bytes");
   onHost["stages"][0]["host_bytes"] = 96;
   EXPECT_ERROR(readJson(onHost), "at offset 64 with 48 bytes");
   onHost["stages"][0]["host_bytes"] = 128;
   EXPECT_EQ(readJson(onHost).stages[0].hostBytes, 128);
-  // Nothing but parameters and state may lie there.
+  // Only parameters and state may be in host memory.
   onHost["stages"][0]["loss"] = DTC_HOST_MEMORY;
   EXPECT_ERROR(readJson(onHost), "outside the arena of 512 bytes");
   EXPECT_ERROR(readJson(broken("/parameters/0/splits",

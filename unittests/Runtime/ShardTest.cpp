@@ -1,4 +1,4 @@
-//===- ShardTest.cpp - the part of a tensor that a rank holds -------------===//
+//===- ShardTest.cpp - the part of a tensor on one rank -------------------===//
 
 #include "Program/Shard.h"
 
@@ -49,8 +49,8 @@ TEST(Shard, PaddingIsInNoRun) {
   EXPECT_EQ(runsOf({5, 2}, {{6, 0}, {2, 2}}), std::vector<Stretch>{});
 }
 
-/// The second of three parts of a fused weight, its columns split over two
-/// ranks: [8, 12] has parts of 4 columns.
+/// The second of three parts of a fused weight, with its columns split over two
+/// ranks: the parts of [8, 12] have 4 columns.
 TEST(Shard, APartIsSplitWithinItself) {
   Mesh mesh{{{"dp", 2}, {"tp", 2}}};
   ParameterInfo parameter{};
@@ -80,8 +80,8 @@ TEST(Shard, AxesSplitADimensionMajorToMinor) {
   EXPECT_EQ(box.size, (std::vector<int64_t>{2}));
 }
 
-/// A row of 8 elements over two ranks: 2 of something else, the 4 of a
-/// parameter of which tp gives each rank a column, and padding.
+/// A row of 8 elements over two ranks: 2 elements of another parameter, 4 of a
+/// parameter whose columns tp splits, and padding.
 TEST(Shard, APieceIsWhatARankHoldsOfARow) {
   Mesh mesh{{{"dp", 2}, {"tp", 2}}};
   ParameterInfo parameter{};
@@ -103,7 +103,7 @@ TEST(Shard, APieceIsWhatARankHoldsOfARow) {
   EXPECT_EQ(pieceOf(parameter, place, mesh, 3).offset, 64);
   EXPECT_EQ(runs(3), (std::vector<Stretch>{{5, 0, 1}, {7, 1, 1}}));
 
-  // All of it lies on the first rank: the other has none.
+  // The first rank has all of it, and the other rank nothing.
   place.shard->length = 12;
   EXPECT_EQ(pieceOf(parameter, place, mesh, 1).count, 4);
   EXPECT_EQ(pieceOf(parameter, place, mesh, 2).count, 0);

@@ -32,8 +32,8 @@ TEST(Permutation, MovesMostAndDependsOnSeedAndEpoch) {
   EXPECT_LT(sameEpoch, 10);
 }
 
-/// The samples of an epoch as the ranks of a plan load them: step by step, row
-/// of the global batch by row.
+/// The samples of an epoch in the order in which the ranks of a plan load them:
+/// by step, then by row of the global batch.
 static std::vector<int64_t> loadEpoch(int64_t samples, int64_t batch,
                                       int64_t ranks, int64_t microbatches) {
   SampleOrder order(samples, batch, 3, true);

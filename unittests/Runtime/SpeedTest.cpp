@@ -14,7 +14,7 @@ using namespace dtc::rt;
 
 namespace {
 
-/// Four ranks, 8 GFLOP a step.
+/// Four ranks that compute 8 GFLOP per step.
 Program makeProgram() {
   nlohmann::json manifest = validManifest();
   manifest["model_flops"] = 8'000'000'000;
@@ -111,7 +111,7 @@ TEST(OpTimes, AddsUpStepsByTheClock) {
     run(1);
     times.endStep(&clock);
   }
-  times.beginStep(); // is not ended: does not count
+  times.beginStep(); // not ended, so it does not count
   run(0);
   std::unique_ptr<Collectives> alone = makeSelfCollectives();
   std::vector<OpTime> means = times.gather(*alone, 2);
@@ -123,14 +123,15 @@ TEST(OpTimes, AddsUpStepsByTheClock) {
 }
 
 TEST(NoiseScale, IsTheRatioOfMeans) {
-  // G = 3 and variance 100 a sample: |G|^2 + 100 / B, for B of 4 and of 16.
+  // |G| = 3, and the variance of a sample is 100: |G|^2 + 100 / B for B of 4
+  // and 16.
   NoiseScale scale(4, 16);
   scale.add(9 + 25, 9 + 6.25);
   EXPECT_NEAR(scale.value(), 100 / 9., 1e-12);
-  // G = 1 and variance 40; the first step now weighs 0.99.
+  // |G| = 1 and variance 40. The first step now has the weight 0.99.
   scale.add(1 + 10, 1 + 2.5);
   EXPECT_NEAR(scale.value(), (0.99 * 100 + 40) / (0.99 * 9 + 1), 1e-12);
-  // The large batch has almost no gradient.
+  // The gradient of the large batch is almost zero.
   NoiseScale lost(4, 16);
   lost.add(8, 1);
   EXPECT_TRUE(std::isnan(lost.value()));

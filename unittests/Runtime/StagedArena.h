@@ -1,7 +1,7 @@
-//===- StagedArena.h - an arena that the host cannot reach ------*- C++ -*-===//
+//===- StagedArena.h - an arena outside of host memory ----------*- C++ -*-===//
 //
-// As a GPU's: what the host writes or reads is a copy, which is overwritten
-// after its use.
+// Behaves like a GPU's: the host reads and writes copies, which are overwritten
+// after use.
 //
 //===----------------------------------------------------------------------===//
 

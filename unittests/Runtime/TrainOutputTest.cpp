@@ -6,8 +6,8 @@
 
 using namespace dtc::rt;
 
-/// The limit on the size of files is a disk that is full for some of them:
-/// 16 KiB are enough for the weights and for no output of 300 steps.
+/// A limit on file sizes acts like a full disk: 16 KiB are enough for the
+/// weights, but not for the other outputs of 300 steps.
 TEST_F(Train, OutputsThatFailDoNotEndTheTraining) {
   ProgramOutcome result = run(
       "pp1-dp1-mb1",
@@ -26,7 +26,7 @@ TEST_F(Train, OutputsThatFailDoNotEndTheTraining) {
   std::string weights = readFile(folder / "w");
   EXPECT_EQ(SafetensorsReader("w", weights).tensors().size(), 2u);
   EXPECT_EQ(std::filesystem::file_size(folder / "t"), 0u);
-  // The file has whole lines only.
+  // The file contains whole lines only.
   size_t lines = readMetrics(folder / "m").size();
   EXPECT_GT(lines, 50u);
   EXPECT_LT(lines, 301u);
@@ -84,20 +84,21 @@ TEST_F(Train, ProfilesSayWhereTheTimeGoes) {
                        "training continues\n"),
             1)
       << full.output;
-  // Each stage has one of the products, and half of the ranks.
+  // Each stage has one of the matmuls, and half of the ranks.
   for (const char *name : {"\nfirst ", "\nsecond "}) {
     size_t row = table.find(name);
     ASSERT_NE(row, std::string::npos) << table;
     EXPECT_EQ(std::stod(table.substr(row + 49)), 1) << table;
   }
-  // Bytes by the time of a wait are no rate: such a row ends with its share.
+  // Bytes divided by the time of a wait are not a rate, so the row ends with
+  // its share.
   size_t wait = table.find("\nwait for ");
   ASSERT_NE(wait, std::string::npos) << table;
   EXPECT_EQ(table[table.find('\n', wait + 1) - 1], '%') << table;
 }
 
-/// The forward products are 2 x 16 x 5 x (6 + 3) FLOPs, a step three times
-/// that.
+/// The forward matmuls take 2 x 16 x 5 x (6 + 3) FLOPs, and a step three times
+/// as many.
 TEST_F(Train, SaysHowFastItIs) {
   constexpr double flops = 4320;
   auto metrics = train("pp1-dp2-mb2", 2, "--peak-flops 1e9");
@@ -133,7 +134,7 @@ TEST_F(Train, FindsTheFirstOpWhoseResultIsNoNumber) {
             1)
       << hint.output;
   options += " --find-nonfinite";
-  // Both ranks of the second stage have it.
+  // Both ranks of the second stage have the NaN.
   ProgramOutcome nan = run("pp2-dp2-mb2", options, "TINY_NAN=nan");
   EXPECT_EQ(nan.status, 1);
   EXPECT_EQ(countLines(nan.output, "error: step 3 has loss nan"), 1)
@@ -148,7 +149,7 @@ TEST_F(Train, FindsTheFirstOpWhoseResultIsNoNumber) {
                        "the first infinity is a result of second of node"),
             1)
       << infinity.output;
-  // Masks have it.
+  // Masks contain it.
   ProgramOutcome mask = run("pp2-dp2-mb2", options, "TINY_NAN=-inf");
   EXPECT_EQ(countLines(mask.output, "infinity is a"), 0) << mask.output;
   ProgramOutcome fine = run("pp2-dp2-mb2", options);
@@ -158,8 +159,8 @@ TEST_F(Train, FindsTheFirstOpWhoseResultIsNoNumber) {
       << warns.output;
 }
 
-/// A rank's four samples are a batch of one rank if they come four times, whose
-/// gradient a program writes.
+/// The gradient of a rank's four samples is that of a batch of one rank with
+/// these samples repeated four times, which a program can write.
 TEST_F(Train, TheNoiseScaleIsThatOfTheRanksGradients) {
   writeData(16, 16);
   std::string one = "--no-shuffle --steps 1 --data " + folder / "data";
@@ -232,7 +233,7 @@ TEST_F(Train, LinesOfFastSteps) {
   EXPECT_EQ(countLines(some.output, "/400  loss "), 4) << some.output;
 }
 
-/// A terminal shows a bar that changes ten times a second; so does a file.
+/// A terminal shows a progress bar that changes at most ten times per second.
 TEST_F(Train, TheBarIsNotDrawnInEachStep) {
   ProgramOutcome bar = run("pp1-dp1-mb1", "--data synthetic --steps 3000 "
                                           "--log-every 1000 --progress bar");

@@ -56,7 +56,7 @@ TEST_F(Train, TwoRunsAgreeBitForBit) {
 TEST_F(Train, EvaluationLeavesTheTrainingAsItIs) {
   auto without = train("pp2-dp2-mb2", 4);
   std::string weights = readFile(folder / "pp2-dp2-mb2.safetensors");
-  // With the data that it is trained on, in order: 40 samples, two batches.
+  // Evaluates on the training data, in order: 40 samples, two batches.
   auto lines = train("pp2-dp2-mb2", 4,
                      "--eval-every 5 --eval-data " + folder / "data", 15);
   EXPECT_EQ(weights, readFile(folder / "pp2-dp2-mb2.safetensors"));
@@ -76,8 +76,9 @@ TEST_F(Train, EvaluationLeavesTheTrainingAsItIs) {
 }
 
 TEST_F(Train, EvaluationCountsEachSampleOnce) {
-  // A learning rate of 0: the losses of two steps in order are those of the
-  // batches. The last 8 of 40 samples, twice in a batch of 16, have their loss.
+  // With a learning rate of 0 and samples in order, the losses of two steps are
+  // those of two batches. The last 8 of 40 samples, twice in a batch of 16,
+  // give the third.
   std::string options = "--lr 0 --no-shuffle";
   auto losses = train("pp1-dp1-mb1", 1, options);
   double first = losses[0]["loss"], second = losses[1]["loss"];
@@ -109,7 +110,7 @@ TEST_F(Train, EvaluatesWithoutTraining) {
   EXPECT_EQ(result.status, 0) << result.output;
   EXPECT_EQ(countLines(result.output, "evaluates 40 samples of '"), 1);
   EXPECT_NEAR(readMetrics(metrics).at(1)["eval_loss"], loss, 1e-13);
-  // The errors of the predictions are the loss.
+  // The mean squared error of the predictions is the loss.
   Npy array(predicted), labels(folder / "data/labels.npy");
   EXPECT_EQ(array.shape(), labels.shape());
   const auto *x = reinterpret_cast<const double *>(array.data());
@@ -168,7 +169,7 @@ TEST_F(Train, ErrorsAreOneLineWhateverTheRanks) {
     EXPECT_NE(result.status, 0);
     EXPECT_EQ(countLines(result.output, "error: "), 1) << result.output;
     EXPECT_EQ(countLines(result.output, text), 1) << result.output;
-    // Nothing of mpirun's follows it.
+    // No message of mpirun follows it.
     for (const char *words : {"-----", "mpirun", "non-zero"})
       EXPECT_EQ(countLines(result.output, words), 0) << result.output;
   };
@@ -278,15 +279,15 @@ TEST_F(Train, NothingIsAllocatedInSteps) {
                 " --nproc " + std::to_string(ranks));
     EXPECT_EQ(result.status, 0) << result.output;
   }
-  // The counter does count: writing gradients is not part of a step, but lies
-  // between two.
+  // Control: writing gradients allocates between two steps, so the counter does
+  // count.
   ProgramOutcome control =
       run("pp1-dp1-mb1-counted",
           "--data synthetic --dump-gradients " + folder / "g");
   EXPECT_EQ(control.status, 3) << control.output;
 }
 
-/// A rate of 0: no evaluation is better than the first.
+/// With a rate of 0, no evaluation is better than the first.
 TEST_F(Train, StopsWhenEvaluationsGetNoBetter) {
   std::string evaluates =
       "--data synthetic --nproc 4 --lr 0 --steps 40 --eval-every 4 "
@@ -372,7 +373,7 @@ TEST_F(Train, EpochsBecomeSteps) {
     for (const char *key : {"loss", "lr", "epoch"})
       EXPECT_EQ(steps[i][key], same[i + 1][key]);
 
-  // At least one step; a training goes on for more epochs.
+  // Trains at least one step. A training can continue for more epochs.
   ProgramOutcome part =
       run("pp1-dp1-mb1",
           data + " --epochs 0.1 --checkpoint-dir " + folder / "part");
@@ -427,7 +428,8 @@ TEST_F(Train, WrongOptionsAreOneLine) {
   EXPECT_EQ(capitals.status, 0) << capitals.output;
 }
 
-/// As where a file has lost the detach() of a straight-through estimate.
+/// The gradient is zero if an exporter has lost the detach() of a
+/// straight-through estimator.
 TEST_F(Train, WarnsOfAGradientOfZero) {
   std::string warning =
       "warning: the gradient of step 1 is exactly 0 for all parameters, so ";

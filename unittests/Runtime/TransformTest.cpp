@@ -56,8 +56,8 @@ TEST(Transform, IsTorchvisions) {
   }
 }
 
-/// Every window of the padded image occurs about as often as any other, and
-/// nothing else does.
+/// Every window of the padded image occurs about equally often, and nothing
+/// else occurs.
 TEST(Transform, CropsAreWindows) {
   std::map<std::vector<float>, int> windows;
   std::vector<float> pixels = image();

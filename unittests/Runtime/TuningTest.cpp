@@ -35,8 +35,8 @@ bool contains(const std::string &text, const std::string &part) {
 
 const std::vector<std::string> ways = {"x", "y", "z"};
 
-/// The way that is chosen if each takes so long; -1 in front if nothing was
-/// measured.
+/// The chosen way if each takes the given time. A leading -1 means that nothing
+/// was measured.
 int choose(Tuning &tuning, const std::vector<double> &seconds) {
   bool isMeasured = false;
   size_t chosen = tuning.choose("p", ways, [&](size_t i) {
@@ -57,7 +57,7 @@ TEST_F(TuningTest, FirstStepMeasuresAndTheFileKeeps) {
   TuningFile again = open();
   EXPECT_EQ(choose(again, {1, 2, 3}), -1 - 2);
   EXPECT_EQ(again.finish(), 0u);
-  // Another device has other times, beside these.
+  // Another device has times of its own in the same file.
   TuningFile other = open("b");
   EXPECT_EQ(choose(other, {3, 1, 2}), 0);
   EXPECT_EQ(other.finish(), 1u);
@@ -115,8 +115,8 @@ TEST_F(TuningTest, OtherFilesAreRefusedAndKept) {
   }
 }
 
-/// Each way computes the product, whatever strides, and those of the built-in
-/// engine with the same bits.
+/// Every way computes the matmul for any strides, and the built-in engine gives
+/// the same bits.
 TEST_F(TuningTest, AllWaysOfProducts) {
   struct Case {
     int64_t batch, m, n, k;
@@ -142,7 +142,7 @@ TEST_F(TuningTest, AllWaysOfProducts) {
     std::vector<float> expected = start;
     matmul.run(shape, a.data(), b.data(), expected.data());
 
-    // The computation that the program asks for, and its name.
+    // The requested computation, and its name.
     TuningFile asked = open();
     matmul.tuneBy(asked);
     std::vector<float> measuring = start;
