@@ -108,9 +108,11 @@ void Importer::readInitializers() {
       continue;
     Expected<TensorData> data = reader->read(tensor);
     if (!isLive && !data) {
-      report.warnings.push_back("dtc does not save '" + tensor.name() +
-                                "', which the model does not use: " +
-                                takeProblem(data.takeError()).reason);
+      report.warnings.push_back(
+          "dtc does not save '" + tensor.name() +
+          "' with the weights, because the model does not use it and it "
+          "cannot be read: " +
+          takeProblem(data.takeError()).reason);
     } else if (data) {
       data->transposed = model.restored.transposed.contains(tensor.name());
       initializers.try_emplace(tensor.name(), std::move(*data));

@@ -186,7 +186,7 @@ MaybeError ProgramChecker::checkWait(int32_t index) {
   auto taken = slots.find(event.slot);
   if (taken == slots.end())
     return fail(index, "waits for slot " + std::to_string(event.slot) +
-                           ", which is not in use");
+                           ", in which no transfer is in flight");
   // A wait names its value in plans, but not after lowering.
   for (const Access &named : program.getAccesses(event)) {
     bool isMeant = false;

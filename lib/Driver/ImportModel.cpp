@@ -65,8 +65,9 @@ LogicalResult Compilation::findBatch() {
                   "is, and what has none is exported as a constant");
   }
   if (globalBatch == 0)
-    return fail("the model has no input with a dimension, expected one whose "
-                "first is the batch; export it with the data as an input");
+    return fail(
+        "the model has only scalar inputs, expected an input whose first "
+        "dimension is the batch; export it with the data as an input");
   return success();
 }
 

@@ -182,8 +182,8 @@ Expected<Nodes> FunctionInliner::makeBody(const onnx::NodeProto &call) {
 Error FunctionInliner::inlineNodes(Nodes &nodes, int depth) {
   constexpr int deepest = 64;
   if (depth > deepest)
-    return problem("its calls of functions nest more than " + Twine(deepest) +
-                       " inner graphs",
+    return problem("nests more than " + Twine(deepest) +
+                       " inner graphs around calls of functions",
                    "export the model with fewer conditions and loops");
   Nodes result;
   std::vector<onnx::NodeProto> pending; // in reverse order

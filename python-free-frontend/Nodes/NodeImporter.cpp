@@ -175,7 +175,7 @@ Expected<bool> NodeImporter::expand(const Call &call, int index) {
   if (!isBranch && !isLoop && !sequences.handles(call.node))
     return false;
   if (call.readsSelection())
-    return problem("reads elements that a mask selects, or their number",
+    return problem("reads elements that a mask selects, or counts them",
                    "select the elements outside of it, or use torch.where");
   if (isBranch || isLoop) {
     if (Error error =

@@ -285,7 +285,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
   llvm.func @dtcrt_wait(!llvm.ptr, i32)
   llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
-    // expected-error @below {{call of @dtcrt_wait waits for slot 0, which is not in use}}
+    // expected-error @below {{call of @dtcrt_wait waits for slot 0, in which no transfer is in flight}}
     llvm.call @dtcrt_wait(%ctx, %i0) : (!llvm.ptr, i32) -> ()
     llvm.return
   }
@@ -688,7 +688,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
   }
   llvm.func @eval0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
-    // expected-error @below {{call of @dtcrt_wait waits for slot 0, which is not in use}}
+    // expected-error @below {{call of @dtcrt_wait waits for slot 0, in which no transfer is in flight}}
     llvm.call @dtcrt_wait(%ctx, %i0) : (!llvm.ptr, i32) -> ()
     llvm.return
   }

@@ -43,7 +43,7 @@ mode as above: `torch.onnx.export(model, inputs, file)`. Dynamo merges a norm wi
 convolution or linear layer before it, TorchScript with a convolution, and TorchScript
 writes all other norms for inference. A merged norm is not in the file, so no program can
 train it: dtc accepts the file, trains the model without these norms, and warns. The
-README's lines keep them. A file is right if no losses above differ from PyTorch's.
+README's lines keep them. A file counts as right if all losses of these runs equal PyTorch's.
 """
 
 

@@ -35,8 +35,9 @@ constexpr int64_t scoreBytesOf(int64_t queries, int64_t keys,
          ((keys + scoreTile - 1) / scoreTile * scoreTile) * 2 * headsOfGroup;
 }
 
-/// Attention's gradients may keep so many of these in a workspace: the library
-/// needs sums and, of heads that share keys, their gradients beside.
+/// Returns the bytes of a workspace that the scores of attention's gradients
+/// may take. The library needs the rest for sums of rows and, if heads share
+/// keys, for the gradient of each head.
 constexpr int64_t scoreBudgetOf(int64_t workspace) { return workspace / 2; }
 
 /// Data of the host move between ranks in pieces of this size. Only with
