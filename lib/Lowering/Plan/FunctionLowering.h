@@ -140,6 +140,9 @@ private:
   void callCommunication(const RuntimeFunction &function,
                          llvm::function_ref<mlir::Value(CallArgument)> get,
                          mlir::Operation *op);
+  template <typename Op>
+  void emitMessage(EventKind kind, Op op, CallArgument buffer,
+                   mlir::Value data);
   Target::Place here() { return {builder, loc, context}; }
   void fill(Address address, uint8_t byte, int64_t bytes);
   void copy(Address from, Address to, int64_t bytes) {

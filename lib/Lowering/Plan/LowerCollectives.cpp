@@ -100,10 +100,16 @@ void FunctionLowering::emit(LocalSliceOp op) {
                 64)});
 }
 
-void FunctionLowering::emit(SendOp op) {
+/// Calls the runtime for one end of a message, with the memory of `data` as its
+/// `buffer` argument.
+template <typename Op>
+void FunctionLowering::emitMessage(EventKind kind, Op op, CallArgument buffer,
+                                   Value data) {
   callCommunication(
-      getRuntimeFunction(EventKind::Send),
+      getRuntimeFunction(kind),
       [&](CallArgument argument) {
+        if (argument == buffer)
+          return pointerTo(data);
         switch (argument) {
         case CallArgument::Stage:
           return integer(op.getStage());
@@ -111,37 +117,21 @@ void FunctionLowering::emit(SendOp op) {
           return integer(op.getTag());
         case CallArgument::Slot:
           return integer(shared.slots.get(op));
-        case CallArgument::Input:
-          return pointerTo(op.getX());
         case CallArgument::Bytes:
-          return integer(getLocalBytes(op.getX().getType()), 64);
+          return integer(getLocalBytes(data.getType()), 64);
         default:
-          llvm_unreachable("a send has no such argument");
+          llvm_unreachable("a message has no such argument");
         }
       },
       op);
 }
 
+void FunctionLowering::emit(SendOp op) {
+  emitMessage(EventKind::Send, op, CallArgument::Input, op.getX());
+}
+
 void FunctionLowering::emit(RecvOp op) {
-  callCommunication(
-      getRuntimeFunction(EventKind::Recv),
-      [&](CallArgument argument) {
-        switch (argument) {
-        case CallArgument::Stage:
-          return integer(op.getStage());
-        case CallArgument::Tag:
-          return integer(op.getTag());
-        case CallArgument::Slot:
-          return integer(shared.slots.get(op));
-        case CallArgument::Output:
-          return pointerTo(op.getY());
-        case CallArgument::Bytes:
-          return integer(getLocalBytes(op.getY().getType()), 64);
-        default:
-          llvm_unreachable("a receive has no such argument");
-        }
-      },
-      op);
+  emitMessage(EventKind::Recv, op, CallArgument::Output, op.getY());
 }
 
 void FunctionLowering::emit(WaitOp op) {
