@@ -17,9 +17,8 @@ import pathlib
 import re
 import sys
 
-# A row for each folder, in the order of the phases: the folder, and those above
-# it that it may include. An arrow with ^ points down the table: it is there
-# today, and should go.
+# A row for each folder, in the order of the phases: the folder, and the folders
+# above it that it may include.
 TABLE = """
 ABI
 Support        | ABI
@@ -98,18 +97,14 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def read_table():
-    """The rows in order; for each, what it may include; arrows that point down the table."""
-    allowed, upward = {}, set()
+    """The rows in order, each with the rows above it that it may include."""
+    allowed = {}
     for line in filter(None, TABLE.splitlines()):
         row, _, names = (part.strip() for part in line.partition("|"))
-        allowed[row] = {name.removeprefix("^") for name in names.split()}
-        upward |= {(row, name[1:]) for name in names.split() if name[0] == "^"}
-    order = list(allowed)
-    for row in order:
-        for other in allowed[row]:
-            if (order.index(other) > order.index(row)) != ((row, other) in upward):
-                sys.exit(f"layers.py: table: {other} is on the wrong side of {row}, or lacks its ^")
-    return allowed, upward
+        allowed[row] = set(names.split())
+        if below := allowed[row] - allowed.keys():
+            sys.exit(f"layers.py: table: {row} may include only rows above it, found {' '.join(below)}")
+    return allowed
 
 
 def find_row(path, places):
@@ -188,7 +183,7 @@ def main():
     parser.add_argument("--plant", action="append", default=[], metavar="FILE=HEADER")
     options = parser.parse_args()
 
-    allowed, _ = read_table()
+    allowed = read_table()
     places = [(place, row) for row in allowed for place in [f"lib/{row}", f"include/dtc/{row}", *PLACES.get(row, [])]]
     problems, arrows, rooms = [], {}, collections.defaultdict(lambda: collections.defaultdict(set))
     for path, target in read_includes([plant.split("=") for plant in options.plant]):

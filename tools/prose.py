@@ -22,12 +22,12 @@ COMMENT = {".cpp": "//", ".h": "//", ".cu": "//", ".def": "//", ".td": "//",
            ".py": "#", ".sh": "#", ".cmake": "#", ".txt": "#"}
 MESSAGE = re.compile(rf'"(?:[\w /:%\'-]*: )?({CLAUSES} [^"]*)"')
 TITLE = re.compile(r"\[[A-Z][\w, -]*\] ([A-Z][a-z]+)\b.+")
-# First words that are no imperatives, whatever they look like.
+# These first words are not imperatives.
 NO_VERBS = {"The", "This", "These", "Those", "There", "They", "It", "Its", "No",
             "Not", "Now", "New", "Each", "Every", "All", "Any", "Some", "One",
             "Two", "Both", "Only", "Also", "And", "But", "For", "From", "With",
             "Without", "In", "On", "At", "By", "To", "As", "If", "Where", "When",
-            "While", "After", "Before", "Where", "Why", "More", "Less", "Fewer",
+            "While", "After", "Before", "Why", "More", "Less", "Fewer",
             "An", "A", "Rows", "Losses", "Ranks", "Gradients", "Weights"}
 
 
