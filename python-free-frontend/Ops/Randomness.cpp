@@ -6,11 +6,11 @@
 
 #include "Ops/Randomness.h"
 #include "File/Annotations.h"
+#include "Support/Glob.h"
 #include "Support/NameList.h"
 #include "Support/Problem.h"
 
 #include "mlir/IR/BuiltinTypes.h"
-#include "llvm/Support/GlobPattern.h"
 
 #include <charconv>
 
@@ -83,14 +83,6 @@ static std::string getModule(const Call &call) {
   return module;
 }
 
-static bool matches(StringRef pattern, StringRef name) {
-  Expected<GlobPattern> glob = GlobPattern::create(pattern);
-  if (glob)
-    return glob->match(name);
-  consumeError(glob.takeError());
-  return pattern == name;
-}
-
 Expected<double> Randomness::getProbability(const Call &call, StringRef name) {
   all.push_back(name.str());
   double ratio = unround(call.getFloat("ratio", 0.5));
@@ -111,8 +103,8 @@ Expected<double> Randomness::getProbability(const Call &call, StringRef name) {
 
   std::optional<double> chosen;
   for (const DropoutOverride &choice : options.dropout) {
-    if (!choice.glob.empty() && !matches(choice.glob, name) &&
-        !matches(choice.glob, getModule(call)))
+    if (!choice.glob.empty() && !matchesGlob(choice.glob, name) &&
+        !matchesGlob(choice.glob, getModule(call)))
       continue;
     usedGlobs.insert(choice.glob);
     chosen = choice.probability;

@@ -5,23 +5,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "Parameters/ParameterInputs.h"
+#include "Support/Glob.h"
 #include "Support/NameList.h"
 #include "Support/TensorData.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/GlobPattern.h"
 
 using namespace llvm;
 
 namespace dtc::frontend {
-
-static bool matches(StringRef pattern, StringRef name) {
-  Expected<GlobPattern> glob = GlobPattern::create(pattern);
-  if (glob)
-    return glob->match(name);
-  consumeError(glob.takeError());
-  return pattern == name;
-}
 
 /// Whether an input can be a parameter: a float without a default value.
 static bool isCandidate(const Model &model, const onnx::ValueInfoProto &input) {
@@ -38,13 +30,13 @@ bool isParameterInput(const Model &model, const onnx::ValueInfoProto &input,
                       const ImportOptions &options) {
   return isCandidate(model, input) &&
          any_of(options.parameters, [&](StringRef pattern) {
-           return matches(pattern, input.name());
+           return matchesGlob(pattern, input.name());
          });
 }
 
 bool isParameterInitializer(StringRef name, const ImportOptions &options) {
   return any_of(options.parameters,
-                [&](StringRef pattern) { return matches(pattern, name); });
+                [&](StringRef pattern) { return matchesGlob(pattern, name); });
 }
 
 void checkParameterInputs(const Model &model, const ImportOptions &options,
@@ -62,10 +54,10 @@ void checkParameterInputs(const Model &model, const ImportOptions &options,
           : "possible parameters are " + listFirstNames(candidates);
   for (StringRef pattern : options.parameters) {
     bool matchesAny = any_of(model.initializers, [&](const auto &entry) {
-      return matches(pattern, entry.first()) && isFloatTensor(entry.second);
+      return matchesGlob(pattern, entry.first()) && isFloatTensor(entry.second);
     });
     for (const auto &input : model.graph().input()) {
-      if (!isCandidate(model, input) || !matches(pattern, input.name()))
+      if (!isCandidate(model, input) || !matchesGlob(pattern, input.name()))
         continue;
       matchesAny = true;
       // Only data have dimensions that are unknown before training.
