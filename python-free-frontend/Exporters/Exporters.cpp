@@ -92,10 +92,10 @@ Expected<Model> restoreModel(ModelFile file, StringRef wantedOutput) {
   } else {
     restoreUnrecorded(model, reader);
     if (model.hasPyTorchNames)
-      model.untold =
+      model.unrecorded =
           "files of TorchScript do not say which tensors are buffers, "
-          "which parameters are frozen, and where detach() and "
-          "no_grad stop gradients";
+          "which parameters are frozen, which rows of embeddings are "
+          "padding, and where detach() and no_grad stop gradients";
   }
 
   // Dynamo: add arguments to nodes that only their calls have.

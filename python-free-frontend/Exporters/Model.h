@@ -27,7 +27,7 @@ struct Model : ModelFile {
   bool hasPyTorchNames = false;
   /// Start of a message that says which facts files of this exporter lack.
   /// Empty if there are none.
-  llvm::StringRef untold;
+  llvm::StringRef unrecorded;
 
   const onnx::GraphProto &graph() const { return proto->graph(); }
 };

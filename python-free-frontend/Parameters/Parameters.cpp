@@ -203,7 +203,7 @@ void ParameterFinder::describeDoubt() {
         "gradients, so dtc trains all parameters; tools/export.py records "
         "both, "
         "--freeze GLOB freezes parameters");
-  if (model.untold.empty()) {
+  if (model.unrecorded.empty()) {
     if (!doubtful.empty())
       report.warnings.push_back(
           "the file does not say whether these tensors are parameters, so dtc "
@@ -215,15 +215,17 @@ void ParameterFinder::describeDoubt() {
   if (options.isFreezeChosen)
     return;
   if (doubtful.empty())
-    report.notes.push_back(model.untold.str() +
+    report.notes.push_back(model.unrecorded.str() +
                            ", so dtc trains all weights; tools/export.py "
-                           "records this, --freeze GLOB freezes weights");
+                           "records this, --freeze GLOB freezes weights, "
+                           "--padding-idx GLOB=N does not train row N");
   else
     report.warnings.push_back(
-        model.untold.str() + ", so dtc trains all weights, also " +
+        model.unrecorded.str() + ", so dtc trains all weights, also " +
         list(doubtful) +
         ", which may be buffers; --parameter NAME confirms this, --freeze NAME "
-        "keeps their values, tools/export.py records all");
+        "keeps their values, --padding-idx GLOB=N does not train row N, "
+        "tools/export.py records all");
 }
 
 /// Whether a person need not check why a tensor is constant.
