@@ -16,8 +16,8 @@
 
 namespace dtc::frontend {
 
-/// Restores the graph. If `output` is the name of an output, only that output
-/// stays. An error is one line about the exporter's record.
+/// Restores the graph. If `wantedOutput` is the name of an output, only that
+/// output stays. An error is one line about the exporter's record.
 llvm::Expected<Model> restoreModel(ModelFile file,
                                    llvm::StringRef wantedOutput);
 

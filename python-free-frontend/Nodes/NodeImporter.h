@@ -3,7 +3,7 @@
 // In:  the nodes of a model, in order.
 // Out: a binding for each result: a constant if all operands are known, else
 //      an IR value of the function under construction.
-// May include all other folders, but not File/ModelFile.h and Exporters/.
+// May include all other folders except Exporters/.
 //
 //===----------------------------------------------------------------------===//
 

@@ -290,6 +290,8 @@ TEST(MergedCallsTest, MergedCallThatDetaches) {
   EXPECT_TRUE(warnOfDetached("detach_1").empty());
   std::vector<std::string> warnings = warnOfDetached("detach_2");
   ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_NE(warnings[0].find("('abs_2')"), std::string::npos);
+  EXPECT_NE(warnings[0].find("read 'detach_1' (perhaps 'abs_2')"),
+            std::string::npos)
+      << warnings[0];
 }
 } // namespace

@@ -13,32 +13,30 @@ using namespace llvm;
 
 namespace dtc::frontend {
 
-static void annotate(onnx::NodeProto &node) {
-  if (auto modules = readModules(node); !modules.empty())
-    addString(node, annotation::module, modules.back());
-  std::optional<RecordedCall> call = readCall(node);
-  if (!call)
-    return;
+static void annotate(onnx::NodeProto &node, const RecordedCall &call) {
   // embedding(weight, indices, padding_idx, scale_grad_by_freq)
-  if (call->op == "embedding") {
-    if (int64_t index = call->integer(2).value_or(-1); index >= 0)
+  if (call.op == "embedding") {
+    if (int64_t index = call.integer(2).value_or(-1); index >= 0)
       addInt(node, annotation::paddingIdx, index);
-    if (call->text(3) == "True")
+    if (call.text(3) == "True")
       addInt(node, annotation::scaleGradByFreq, 1);
   }
   // cross_entropy_loss(scores, labels, weight, reduction, ignore_index,
   //                    label_smoothing)
-  if (call->op == "cross_entropy_loss" && !call->text(5).empty())
-    addString(node, annotation::labelSmoothing, call->text(5));
+  if (call.op == "cross_entropy_loss" && !call.text(5).empty())
+    addString(node, annotation::labelSmoothing, call.text(5));
   // The exporter writes all dimensions of squeeze(x, dims) as axes.
-  if (call->op == "squeeze")
+  if (call.op == "squeeze")
     addInt(node, annotation::keepOtherSizes, 1);
 }
 
 static void annotateAll(onnx::GraphProto &graph, bool isInBag) {
   for (onnx::NodeProto &node : *graph.mutable_node()) {
-    annotate(node);
+    if (auto modules = readModules(node); !modules.empty())
+      addString(node, annotation::module, modules.back());
     std::optional<RecordedCall> call = readCall(node);
+    if (call)
+      annotate(node, *call);
     bool isBag = isInBag || (call && call->op == "embedding_bag");
     if (isBag)
       addInt(node, annotation::embeddingBag, 1);

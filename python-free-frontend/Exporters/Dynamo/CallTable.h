@@ -1,5 +1,4 @@
-//===- CallTable.h - PyTorch's operators and what they do ------ -*- C++
-//-*-===//
+//===- CallTable.h - PyTorch's operators and what they do -------*- C++ -*-===//
 //
 // All that is known of operators by name is one table, in CallTable.cpp.
 //

@@ -1,5 +1,4 @@
-//===- ComputedTensor.h - a tensor that the exporter computed -- -*- C++
-//-*-===//
+//===- ComputedTensor.h - a tensor that the exporter computed ---*- C++ -*-===//
 //
 // An initializer that is the result of calls whose operands all are known:
 // which parameter it was computed from, and how.

@@ -1,5 +1,4 @@
-//===- Findings.h - what rules found out about a file ---------- -*- C++
-//-*-===//
+//===- Findings.h - what rules found out about a file -----------*- C++ -*-===//
 //
 // Rules add findings while they explain operands. Messages.cpp has the sentence
 // of each kind: one line for all subjects of a kind.

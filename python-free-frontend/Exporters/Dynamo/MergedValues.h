@@ -1,5 +1,4 @@
-//===- MergedValues.h - values that stand for several calls ---- -*- C++
-//-*-===//
+//===- MergedValues.h - values that stand for several calls -----*- C++ -*-===//
 //
 // Of equal calls the exporter keeps one. A call that names a result which is
 // gone shows the others:

@@ -69,9 +69,9 @@ constexpr Sentence sentences[] = {
      "one. Gradients pass where PyTorch stops them: export with "
      "optimize=False"},
     {Finding::MergedDetach, Warning,
-     "the exporter merged calls that differ at most by what they detach ({}). "
-     "Gradients may pass where PyTorch stops them: export with "
-     "optimize=False"},
+     "the exporter merged calls that differ at most in detached operands. The "
+     "file does not say which call read {}. Gradients may pass where PyTorch "
+     "stops them: export with optimize=False"},
     {Finding::Missing, Warning,
      "the file does not have these parameters, and dtc does not train them: "
      "{}. Either the model does not use them, or the exporter merged or "

@@ -1,5 +1,4 @@
-//===- ModuleCopy.h - calls as another module makes them ------- -*- C++
-//-*-===//
+//===- ModuleCopy.h - calls as another module makes them --------*- C++ -*-===//
 //
 // What a graph computes with the parameters of one module, computed with those
 // of another that begins equal:

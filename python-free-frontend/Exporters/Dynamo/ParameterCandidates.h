@@ -1,5 +1,4 @@
-//===- ParameterCandidates.h - which parameter a tensor is of -- -*- C++
-//-*-===//
+//===- ParameterCandidates.h - which parameter a tensor is of ---*- C++ -*-===//
 //
 // Of equal tensors the exporter keeps one, and says nothing of the others. The
 // parameters that nothing uses of the modules around a tensor may be those that

@@ -1,5 +1,4 @@
-//===- RecordedCall.h - calls that dynamo records with nodes --- -*- C++
-//-*-===//
+//===- RecordedCall.h - calls that dynamo records with nodes ----*- C++ -*-===//
 //
 // PyTorch's dynamo exporter keeps with each node the call of torch.export that
 // the node comes from, the modules around that call and its line of source:

@@ -1,5 +1,4 @@
-//===- RecordedProgram.h - a graph with the calls it comes from - *- C++
-//-*-===//
+//===- RecordedProgram.h - a graph with the calls it comes from -*- C++ -*-===//
 //
 // A graph of PyTorch's dynamo exporter: each node with the call of torch.export
 // that it is part of, and what the exporter says of the tensors that it

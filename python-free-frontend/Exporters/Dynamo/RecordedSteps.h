@@ -1,5 +1,4 @@
-//===- RecordedSteps.h - what the exporter did to a parameter -- -*- C++
-//-*-===//
+//===- RecordedSteps.h - what the exporter did to a parameter ---*- C++ -*-===//
 
 #ifndef DTC_FRONTEND_EXPORTERS_DYNAMO_RECORDEDSTEPS_H
 #define DTC_FRONTEND_EXPORTERS_DYNAMO_RECORDEDSTEPS_H

@@ -1,5 +1,4 @@
-//===- RecordedTensors.h - the tensors that dynamo lists ------- -*- C++
-//-*-===//
+//===- RecordedTensors.h - the tensors that dynamo lists --------*- C++ -*-===//
 //
 // PyTorch's dynamo exporter lists the parameters and buffers of the model:
 //

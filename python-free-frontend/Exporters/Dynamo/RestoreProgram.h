@@ -1,5 +1,4 @@
-//===- RestoreProgram.h - the graph as its author wrote it ----- -*- C++
-//-*-===//
+//===- RestoreProgram.h - the graph as its author wrote it ------*- C++ -*-===//
 //
 // The optimizer of PyTorch's dynamo exporter merges equal tensors and calls,
 // transposes weights, leaves out zero biases and computes what depends on

@@ -1,5 +1,4 @@
-//===- Rules.h - what gives a graph back what dynamo took ------ -*- C++
-//-*-===//
+//===- Rules.h - what gives a graph back what dynamo took -------*- C++ -*-===//
 //
 // All rules, in the order in which restoreProgram applies them. Each explains
 // operands by what the exporter recorded, and edits the graph accordingly.

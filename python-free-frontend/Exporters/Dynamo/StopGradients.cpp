@@ -12,6 +12,7 @@
 #include "Exporters/Dynamo/MergedValues.h"
 #include "Exporters/Dynamo/Rules.h"
 #include "File/StopGradientOp.h"
+#include "Support/NameList.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -110,9 +111,10 @@ std::optional<SmallVector<std::pair<int, int>>> DetachExplainer::run() {
   return operands.empty() ? std::nullopt : std::optional(operands);
 }
 
-/// Whether no call names one of the results of `detach`, up to the last that is
-/// named: its reader was merged with an equal call.
-static bool lacksDetach(const RecordedProgram &program) {
+/// The results of `detach` that no call names, up to the last that is named:
+/// the exporter merged their readers with equal calls.
+static std::vector<std::string>
+findLostDetaches(const RecordedProgram &program) {
   std::set<int64_t> numbers;
   auto add = [&](StringRef value) {
     if (dropNumber(value) == "detach")
@@ -122,7 +124,11 @@ static bool lacksDetach(const RecordedProgram &program) {
     add(entry.first());
   for (const auto &[result, nodes] : program.findCalls())
     add(result);
-  return !numbers.empty() && *numbers.rbegin() + 1 > int64_t(numbers.size());
+  std::vector<std::string> lost;
+  for (int64_t i = 0; !numbers.empty() && i < *numbers.rbegin(); ++i)
+    if (!numbers.count(i))
+      lost.push_back(i == 0 ? "detach" : "detach_" + std::to_string(i));
+  return lost;
 }
 
 void stopGradients(RecordedProgram &program, Findings &findings) {
@@ -145,14 +151,18 @@ void stopGradients(RecordedProgram &program, Findings &findings) {
       node.set_input(operand, stopped);
     }
   }
-  if (!lacksDetach(program))
+  std::vector<std::string> lost = findLostDetaches(program);
+  if (lost.empty())
     return;
-  std::set<std::string> merged;
+  std::vector<std::string> merged;
   for (int index = 0; index < program.size(); ++index)
     for (int i = 0; i < program.node(index).input_size(); ++i)
       if (std::string gone = findMergedCall(program, index, i);
-          !gone.empty() && merged.insert(gone).second)
-        findings.add(Finding::MergedDetach, quote(gone));
+          !gone.empty() && !is_contained(merged, gone))
+        merged.push_back(gone);
+  if (!merged.empty())
+    findings.add(Finding::MergedDetach, listFirstNames(lost) + " (perhaps " +
+                                            listFirstNames(merged) + ")");
 }
 
 } // namespace dtc::frontend

@@ -1,5 +1,4 @@
-//===- Term.h - functions of a parameter that can be undone ---- -*- C++
-//-*-===//
+//===- Term.h - functions of a parameter that can be undone -----*- C++ -*-===//
 //
 // Where the exporter computed a function of a parameter, its record names the
 // call, and often the line of Python says the number:
