@@ -1,5 +1,4 @@
 //===- OptionAgreement.h - options alike on all ranks -----------*- C++ -*-===//
-//-*-===//
 //
 // Ranks with different options would train something that nobody asked for, or
 // wait for each other for ever. So ranks compare their options before the first

@@ -1,5 +1,4 @@
-//===- ComparableOptions.h - options in a form that ranks compare *- C++
-//-*-===//
+//===- ComparableOptions.h - options that ranks compare ---------*- C++ -*-===//
 
 #ifndef DTC_LIB_RUNTIME_COMMANDLINE_COMPARABLEOPTIONS_H
 #define DTC_LIB_RUNTIME_COMMANDLINE_COMPARABLEOPTIONS_H
