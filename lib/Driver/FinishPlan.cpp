@@ -4,6 +4,7 @@
 #include "Fail.h"
 #include "dtc/Schedule/Order/NamedSchedules.h"
 #include "dtc/Schedule/Order/ScheduleFile.h"
+#include "dtc/Training/Compressors.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -39,6 +40,29 @@ static LogicalResult checkZero(const ParallelOptions &plan) {
                 "used; use it with --zero 3");
   if (plan.hsdp > 1 && plan.zero == 0)
     return fail("--hsdp is for what ZeRO splits; use it with --zero 1, 2 or 3");
+  return success();
+}
+
+static LogicalResult checkCompression(const ParallelOptions &plan) {
+  llvm::Expected<std::optional<Compressor>> parsed =
+      Compressor::parse(plan.compress);
+  if (!parsed)
+    return fail(llvm::toString(parsed.takeError()));
+  if (!*parsed && isGiven("error-feedback"))
+    return fail("--error-feedback is for errors of compressed gradients; use "
+                "it with --compress");
+  if (!*parsed)
+    return success();
+  std::string given = "--compress " + plan.compress;
+  if (plan.replicasAtLaunch)
+    return fail(given + " keeps an error for each replica, but --dp auto "
+                        "leaves their number open; use --dp N");
+  if (plan.dp == 1)
+    return fail(given + " is for gradients that ranks exchange over dp, which "
+                        "has 1 rank; use --dp 2 or more");
+  if (plan.hsdp == plan.dp)
+    return fail(given + " is for gradients that groups of --hsdp exchange, but "
+                        "there is 1 group; use a smaller --hsdp");
   return success();
 }
 
@@ -80,6 +104,7 @@ LogicalResult dtc::finishPlan(DriverOptions &options) {
   ParallelOptions &plan = options.compile.parallel;
   openReplicas(plan);
   if (failed(checkRanks(plan)) || failed(checkZero(plan)) ||
+      failed(checkCompression(plan)) ||
       failed(checkOffload(options.compile)))
     return failure();
   if (!plan.layouts.empty() && plan.tp == 1)

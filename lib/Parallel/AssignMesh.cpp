@@ -125,7 +125,8 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
   SmallVector<AxisLayout>
   getSplits(func::FuncOp step, unsigned argument,
             const llvm::StringMap<unsigned> &parameters) {
-    if (auto state = step.getArgAttrOfType<StringAttr>(argument, attr::state))
+    auto state = step.getArgAttrOfType<StringAttr>(argument, attr::state);
+    if (state && !step.getArgAttr(argument, attr::splitDims))
       if (auto parameter = parameters.find(state.getValue().rsplit('.').first);
           parameter != parameters.end())
         argument = parameter->second;
@@ -133,13 +134,17 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
         step.getArgAttrOfType<DictionaryAttr>(argument, attr::splitDims));
   }
 
-  /// The splits in `dtc.split_dims`, which may be null.
+  /// The splits in `dtc.split_dims`, which may be null. dp splits the shards of
+  /// a group.
   SmallVector<AxisLayout> getSplits(DictionaryAttr splitDims) {
     SmallVector<AxisLayout> splits;
     if (splitDims)
       for (NamedAttribute entry : splitDims)
         splits.push_back(AxisLayout::split(
             entry.getName(), cast<IntegerAttr>(entry.getValue()).getInt()));
+    llvm::stable_sort(splits, [](const AxisLayout &a, const AxisLayout &b) {
+      return a.axis != dataAxis && b.axis == dataAxis;
+    });
     return splits;
   }
 

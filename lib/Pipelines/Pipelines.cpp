@@ -19,6 +19,7 @@
 #include "dtc/Schedule/Passes.h"
 #include "dtc/Strategy/Passes.h"
 #include "dtc/Target/Targets.h"
+#include "dtc/Training/Compressors.h"
 #include "dtc/Training/DifferentiableInterface.h"
 #include "dtc/Training/Optimizers.h"
 #include "dtc/Training/Passes.h"
@@ -213,7 +214,22 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   flat.bucketMb = strategy.schedule.bucketMb;
   flat.gather = plan.gather;
   flat.offload = strategy.schedule.offload;
+  flat.align = getBlockSize(plan.compress);
   manager.addPass(createFlattenParameters(flat));
+
+  // Gradients are sums of what the ranks' codes stand for (--compress), and the
+  // step keeps the errors of the codes. Runs before the optimizer, which clips
+  // and applies the decoded gradients.
+  if (plan.compress != "none") {
+    CompressGradientsOptions compression;
+    compression.compressor = plan.compress;
+    compression.keepsErrors = plan.errorFeedback == "on";
+    compression.dp = plan.dp;
+    compression.hsdp = plan.hsdp;
+    compression.tp = plan.tp;
+    compression.bucketMb = strategy.schedule.bucketMb;
+    manager.addPass(createCompressGradients(compression));
+  }
 
   // @step returns the new value of every parameter and optimizer state, and the
   // norm of the gradient, by which --clip-norm scales gradients.

@@ -41,9 +41,24 @@ SingleMicrobatch::SingleMicrobatch(func::FuncOp step, MeshAttr mesh)
   for (BlockArgument argument : body.getArguments())
     if (step.getArgAttr(argument.getArgNumber(), attr::input))
       ofInputs.insert(argument);
+  // Gradients whose terms are compressed end here; the decoded ones follow from
+  // their sums.
+  llvm::DenseSet<Operation *> afterSums;
+  for (Operation &op : body) {
+    if (auto terms = dyn_cast<TermsOp>(op)) {
+      gradients.insert(terms.getX());
+      if (Operation *producer = terms.getX().getDefiningOp())
+        ofMicrobatch.insert(producer);
+    }
+    if (isa<TermsOp>(op) || llvm::any_of(op.getOperands(), [&](Value operand) {
+          return afterSums.contains(operand.getDefiningOp());
+        }))
+      afterSums.insert(&op);
+  }
   for (OpOperand &returned : body.getTerminator()->getOpOperands()) {
     unsigned number = returned.getOperandNumber();
-    bool isGradient = bool(step.getResultAttr(number, attr::gradient));
+    bool isGradient = bool(step.getResultAttr(number, attr::gradient)) &&
+                      !afterSums.contains(returned.get().getDefiningOp());
     if (isGradient)
       gradients.insert(returned.get());
     auto output = step.getResultAttrOfType<StringAttr>(number, attr::output);

@@ -242,6 +242,12 @@ void AddOptimizerPass::runOnOperation() {
   if (lossScale)
     norm = DivOp::create(builder, step.getLoc(), norm, lossScale);
   results.add(norm, attr::output, "grad_norm");
+  results.keep(step, attr::state); // of compressed gradients
+  if (skips)
+    step.walk([&](KeepResidualOp op) {
+      op->moveAfter(norm.getDefiningOp());
+      op.getNormMutable().assign(norm);
+    });
   // A NaN norm makes all gradients NaN, so updates are skipped as if they had
   // overflowed.
   if (skips && !lossScale) {

@@ -160,7 +160,8 @@ dtc::collectBuckets(func::FuncOp step, int64_t tp, const BucketLimits &limits) {
            isFirst ? std::min(limits.bytes, firstBucketBytes) : limits.bytes});
       open = buckets.rbegin();
     }
-    open->size += member.getSize();
+    member.start = open->size;
+    open->size += llvm::alignTo(member.getSize(), limits.align);
     open->members.push_back(member);
   }
   if (pattern && !hasMatch)
@@ -169,4 +170,107 @@ dtc::collectBuckets(func::FuncOp step, int64_t tp, const BucketLimits &limits) {
            << "': no trained parameter has a name that begins so; expected "
               "layer, step or a pattern such as '*.h.*.mlp'";
   return buckets;
+}
+
+//===----------------------------------------------------------------------===//
+// Concatenation
+//===----------------------------------------------------------------------===//
+
+Value dtc::flattenMember(OpBuilder &builder, const BucketMember &member,
+                     Value value) {
+  Location loc = value.getLoc();
+  auto type = cast<RankedTensorType>(value.getType());
+  Type element = type.getElementType();
+  auto flat = RankedTensorType::get({member.parts, member.getSize()}, element);
+  if (member.parts == 1 || member.splitDim == 0)
+    return ReshapeOp::create(builder, loc, flat, value);
+  SmallVector<int64_t> shape(type.getShape()), permutation;
+  shape[member.splitDim] /= member.parts;
+  shape.insert(shape.begin() + member.splitDim, member.parts);
+  value = ReshapeOp::create(builder, loc, RankedTensorType::get(shape, element),
+                            value);
+  permutation.push_back(member.splitDim);
+  for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim)
+    if (dim != member.splitDim)
+      permutation.push_back(dim);
+  value = TransposeOp::create(builder, loc, value, permutation);
+  return ReshapeOp::create(builder, loc, flat, value);
+}
+
+Value dtc::restoreMember(OpBuilder &builder, const BucketMember &member,
+                     Value flat) {
+  Location loc = flat.getLoc();
+  RankedTensorType type = member.getType().clone(getElementTypeOrSelf(flat));
+  if (member.parts == 1 || member.splitDim == 0)
+    return ReshapeOp::create(builder, loc, type, flat);
+  SmallVector<int64_t> shape = {member.parts}, permutation;
+  for (auto [dim, size] : llvm::enumerate(type.getShape())) {
+    bool isSplit = static_cast<int64_t>(dim) == member.splitDim;
+    if (isSplit)
+      permutation.push_back(0);
+    permutation.push_back(shape.size());
+    shape.push_back(isSplit ? size / member.parts : size);
+  }
+  flat = ReshapeOp::create(
+      builder, loc, RankedTensorType::get(shape, type.getElementType()), flat);
+  flat = TransposeOp::create(builder, loc, flat, permutation);
+  return ReshapeOp::create(builder, loc, type, flat);
+}
+
+RankedTensorType ParameterBucket::getType(int64_t multiple) const {
+  const BucketMember &first = members.front();
+  return RankedTensorType::get(
+      {first.parts, static_cast<int64_t>(llvm::alignTo(size, multiple))},
+      first.getType().getElementType());
+}
+
+ArrayAttr dtc::describeMembers(func::FuncOp step,
+                               const ParameterBucket &bucket) {
+  Builder attributes(step.getContext());
+  SmallVector<Attribute> list;
+  for (const BucketMember &member : bucket.members) {
+    unsigned number = member.parameter.getArgNumber();
+    NamedAttrList entry;
+    entry.set("name", attributes.getStringAttr(member.getName()));
+    entry.set("type", TypeAttr::get(member.getType()));
+    entry.set("start", attributes.getI64IntegerAttr(member.start));
+    if (Attribute part = step.getArgAttr(number, attr::part))
+      entry.set("part", part);
+    if (Attribute split = step.getArgAttr(number, attr::splitDims))
+      entry.set(attr::splitDims, split);
+    list.push_back(entry.getDictionary(step.getContext()));
+  }
+  return attributes.getArrayAttr(list);
+}
+
+Value dtc::joinGradients(func::FuncOp step, const ParameterBucket &bucket,
+                         RankedTensorType type) {
+  // Inserts after the last gradient, so that no gradient waits for other
+  // buckets. Members are in the order of their gradients.
+  auto builder = OpBuilder::atBlockBegin(&step.front());
+  for (const BucketMember &member : llvm::reverse(bucket.members))
+    if (Operation *op = member.gradient.getDefiningOp()) {
+      builder.setInsertionPointAfter(op);
+      break;
+    }
+  SmallVector<Value> flat;
+  int64_t parts = type.getDimSize(0);
+  for (auto [i, member] : llvm::enumerate(bucket.members)) {
+    Value own = flattenMember(builder, member, member.gradient);
+    // Zeros up to the next member.
+    int64_t end = i + 1 < bucket.members.size() ? bucket.members[i + 1].start
+                                                : bucket.size;
+    if (member.start + member.getSize() != end)
+      own = PadOp::create(builder, own.getLoc(),
+                          type.clone({parts, end - member.start}), own, 1, 0);
+    flat.push_back(own);
+  }
+  Location loc = flat.front().getLoc();
+  Value joined = flat.front();
+  if (flat.size() > 1)
+    joined = ConcatOp::create(builder, loc, type.clone({parts, bucket.size}),
+                              flat, 1);
+  if (type.getDimSize(1) != bucket.size)
+    joined = PadOp::create(builder, loc, type, joined, 1, 0);
+  return joined;
 }

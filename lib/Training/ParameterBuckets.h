@@ -22,6 +22,7 @@ struct BucketMember {
   /// The dimension that tp splits, and the number of parts; 1 if it is not
   /// split.
   int64_t splitDim = 0, parts = 1;
+  int64_t start = 0; ///< of the member in a row of its bucket
 
   mlir::RankedTensorType getType() const {
     return mlir::cast<mlir::RankedTensorType>(parameter.getType());
@@ -35,9 +36,13 @@ struct BucketMember {
 struct ParameterBucket {
   llvm::SmallVector<BucketMember>
       members;       ///< in the order in which gradients are complete
-  int64_t size = 0;  ///< elements of one part, without padding
+  int64_t size = 0;  ///< elements of one part, without padding at the end
   std::string group; ///< parameters of a group are gathered together
   int64_t limit = 0; ///< limit of its bytes, unless it has a single member
+
+  /// The type of all members as one tensor, [parts, elements], padded to a
+  /// multiple.
+  mlir::RankedTensorType getType(int64_t multiple) const;
 };
 
 struct BucketLimits {
@@ -45,6 +50,7 @@ struct BucketLimits {
   /// The parameters that share a bucket: all if empty, those of one layer if
   /// "layer", else those with the same prefix that matches this pattern.
   llvm::StringRef group;
+  int64_t align = 1; ///< divisor of the members' starts
 };
 
 /// Forms buckets of all parameters that have a gradient. `tp` is the number of
@@ -52,6 +58,24 @@ struct BucketLimits {
 /// matches nothing.
 mlir::FailureOr<std::vector<ParameterBucket>>
 collectBuckets(mlir::func::FuncOp step, int64_t tp, const BucketLimits &limits);
+
+/// Flattens a tensor of a member's shape to [parts, elements of a part], where a
+/// part is the shard of a tp rank.
+mlir::Value flattenMember(mlir::OpBuilder &builder, const BucketMember &member,
+                          mlir::Value value);
+
+/// The inverse of `flattenMember`, in the element type of `flat`.
+mlir::Value restoreMember(mlir::OpBuilder &builder, const BucketMember &member,
+                          mlir::Value flat);
+
+/// The attribute `dtc.members` of a bucket.
+mlir::ArrayAttr describeMembers(mlir::func::FuncOp step,
+                                const ParameterBucket &bucket);
+
+/// The members' gradients as one tensor of this type, with zeros as padding.
+mlir::Value joinGradients(mlir::func::FuncOp step,
+                          const ParameterBucket &bucket,
+                          mlir::RankedTensorType type);
 
 /// The layer of a parameter, by PyTorch's names: the name up to the first
 /// number, or without its last component.

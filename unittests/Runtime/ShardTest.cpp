@@ -89,7 +89,7 @@ TEST(Shard, APieceIsWhatARankHoldsOfARow) {
   parameter.shape = parameter.tensorShape = {4, 2};
   parameter.start = {0, 0};
   parameter.splits = {{1, 1}};
-  Stage::Place place{64, Stage::Place::Shard{0, 2, 8}};
+  Stage::Place place{64, Stage::Place::Shard{{0}, 2, 8}};
   auto runs = [&](int rank) {
     std::vector<Stretch> list;
     forEachRun(parameter.tensorShape, pieceOf(parameter, place, mesh, rank),

@@ -83,8 +83,9 @@ constexpr llvm::StringLiteral frozen = "dtc.frozen";
 /// running statistic.
 constexpr llvm::StringLiteral statistic = "dtc.statistic";
 /// Argument or result, of a flat parameter or its state: its members in order,
-/// each {name, type, start[, part]}. `start` is the index of an element in a
-/// row.
+/// each {name, type, start[, part][, each]}. `start` is the index of an element
+/// in a row. `each` names an axis whose ranks have states of their own, along
+/// one more dimension in front.
 constexpr llvm::StringLiteral members = "dtc.members";
 /// Argument, of a parameter without weight decay; unit.
 constexpr llvm::StringLiteral noDecay = "dtc.no_decay";
@@ -111,7 +112,8 @@ constexpr llvm::StringLiteral unpadded = "dtc.unpadded";
 /// Argument of a step, between AssignMesh and PropagateLayouts: its layout.
 constexpr llvm::StringLiteral layout = "dtc.layout";
 /// Parameter, or op with one result, before PropagateLayouts: the dimension
-/// that each axis must split, as a dictionary {axis = dimension}.
+/// that each axis must split, as a dictionary {axis = dimension}; -1: the axis
+/// must split none. Also of a state that is not split like its parameter.
 constexpr llvm::StringLiteral splitDims = "dtc.split_dims";
 /// Optimizer update: elements with a NaN gradient keep their values.
 constexpr llvm::StringLiteral skipNan = "dtc.skip_nan";
@@ -142,6 +144,9 @@ bool areStoredResults(mlir::TypeRange inferred, mlir::TypeRange results);
 
 /// Whether the elements of all these tensors have the same compute type.
 bool haveSameComputeType(mlir::TypeRange types);
+
+/// The layout of the terms of a sum over an axis (`dtc.terms`), given the sum's.
+LayoutAttr getLayoutOfTerms(LayoutAttr sum, mlir::StringAttr axis);
 
 namespace detail {
 llvm::LogicalResult verifyLayouts(mlir::Operation *op);

@@ -14,7 +14,8 @@ def DTC_Float : RankedTensorOf<[F16, BF16, F32, F64]>;
 def DTC_Int : RankedTensorOf<[I32, I64]>;
 def DTC_Bool : RankedTensorOf<[I1]>;
 def DTC_Number : RankedTensorOf<[F16, BF16, F32, F64, I32, I64]>;
-def DTC_Tensor : RankedTensorOf<[F16, BF16, F32, F64, I1, I32, I64]>;
+/// I8 only stores and moves: codes of compressed gradients.
+def DTC_Tensor : RankedTensorOf<[F16, BF16, F32, F64, I1, I8, I32, I64]>;
 def DTC_Scalar : Type<
     And<[RankedTensorOf<[F64]>.predicate,
          CPred<"::llvm::cast<::mlir::ShapedType>($_self).getRank() == 0">]>,

@@ -9,6 +9,7 @@ include "dtc/Dialect/ConvolutionOps.td"
 include "dtc/Dialect/RandomOps.td"
 include "dtc/Dialect/TrainingOps.td"
 include "dtc/Dialect/CollectiveOps.td"
+include "dtc/Dialect/CompressionOps.td"
 include "dtc/Dialect/PlanOps.td"
 
 #endif // DTC_DIALECT_OPS_TD

@@ -34,6 +34,8 @@ std::optional<unsigned> findResult(mlir::func::FuncOp func,
 /// steps.
 constexpr llvm::StringLiteral lossScaleKind = "loss_scale";
 constexpr llvm::StringLiteral updatesKind = "updates";
+/// Kind of the input with the training's seed.
+constexpr llvm::StringLiteral seedKind = "seed";
 /// Kind of the input with the number of replicas, if only the launch sets it.
 constexpr llvm::StringLiteral replicasKind = "replicas";
 

@@ -28,6 +28,7 @@ enum class LibraryFunction {
   PackedAttention, ///< of one packed projection, and its gradient
   Convolution,     ///< and its gradients
   Pooling,         ///< and its gradients
+  Compression,     ///< selection and orthonormal columns
 };
 
 /// Limits of the attention that a target's runtime computes as one op.

@@ -35,6 +35,7 @@ private:
   mlir::Value makeResharded(mlir::Value value, LayoutAttr layout,
                             mlir::OpBuilder &builder, mlir::Location location);
   mlir::LogicalResult infer(mlir::Operation *op);
+  mlir::LogicalResult propagateTerms(TermsOp op);
   void fitTime(mlir::Operation *op);
   LayoutAttr keepTime(mlir::Value value, LayoutAttr own, LayoutAttr layout);
   LayoutAttr getRepeated(BroadcastOp repeat, LayoutAttr layout) const;

@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /// Raised whenever a struct, a signature or a limit in this file changes.
-#define DTC_ABI_VERSION 15
+#define DTC_ABI_VERSION 16
 
 /// The most messages of a rank, both ways, that may be in flight at once.
 #define DTC_MAX_MESSAGE_SLOTS 4096
@@ -168,8 +168,10 @@ extern const dtc_program dtc_program_v1;
 ///     "parameters": [{"index": 0, "offset": 4096,
 ///                     "gradient": {"offset": 8192},   // if it is kept
 ///                     "state": [{"name": "exp_avg", "offset": 12288,
-///                                "shard": {"axis": "dp", "start": 0,
-///                                          "length": 32768}}]}],
+///                                "shard": {"axes": ["dp"], "start": 0,
+///                                          "length": 32768},
+///                                // if each rank of an axis has its own:
+///                                "each": "dp"}]}],
 ///     "loss": 64, "grad_norm": 72,           // offsets of f64 scalars
 ///     "eval": 128                            // offset of the sums, f64
 ///   }],
@@ -286,6 +288,21 @@ void dtcrt_attention_grad(dtc_context *ctx, int32_t dtype, int32_t causal,
                           const void *result, const void *lse,
                           const void *dresult, void *dqueries, void *dkeys,
                           void *dvalues);
+
+/// # Compressed gradients
+/// Implemented on CPUs. dtype is a floating-point type.
+
+/// For each row of x, rows x columns, the columns of the k elements of largest
+/// magnitude, in ascending order. Of equal magnitudes the first are taken; NaN
+/// is the largest.
+void dtcrt_top_k(dtc_context *ctx, int32_t dtype, int64_t rows, int64_t columns,
+                 int64_t k, const void *x, int32_t *indices);
+
+/// Modified Gram-Schmidt on the columns of each matrix of x, batch x rows x
+/// columns, from the first column on. Norms have 1e-8 added.
+void dtcrt_orthonormalize(dtc_context *ctx, int32_t dtype, int64_t batch,
+                          int64_t rows, int64_t columns, const void *x,
+                          void *y);
 
 /// # Windows
 /// Convolutions and poolings have channels last. x is n x h x w x c; each image

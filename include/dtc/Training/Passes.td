@@ -142,6 +142,49 @@ def FlattenParameters : Pass<"dtc-flatten-parameters", "mlir::ModuleOp"> {
     Option<"bucketMb", "bucket-mb", "int64_t", "25", "MiB of parameters in a bucket, for stages 1 and 2">,
     Option<"gather", "gather", "std::string", "\"layer\"", "parameters that stage 3 gathers together: layer, step or a pattern">,
     Option<"offload", "offload", "std::string", "\"none\"", "tensors in host memory: none, state or parameters; with parameters, a single rank gathers, too">,
+    Option<"align", "align", "int64_t", "1", "divisor of the members' starts, and of the elements of a bucket that each rank of dp has">,
+  ];
+  let dependentDialects = ["::dtc::DTCDialect"];
+}
+
+def CompressGradients : Pass<"dtc-compress-gradients", "mlir::ModuleOp"> {
+  let summary = "Exchange codes of gradients instead of gradients";
+  let description = [{
+    Replaces each gradient by the sum of the values that the codes of the ranks
+    stand for. `dtc.terms` makes the ranks' terms of the gradient a dimension,
+    which dp splits; encoding and decoding are elementwise ops and reductions on
+    it, and codes are exchanged where `dtc.split_dims` asks for another layout.
+    Gradients are compressed in buckets; with ZeRO these are its own. Scales and
+    selections are of each parameter, so buckets change no number.
+
+    With `keeps-errors`, the error of a rank's codes is added to its gradient of
+    the next step: state "NAME.residual" (Karimireddy et al., arXiv 1901.09847).
+    Codes of a sum have "NAME.sum_residual" (Tang et al., arXiv 1905.05957).
+
+    ```mlir
+    func.func @step(..., %w: tensor<64x4xf32> {dtc.parameter = "w"}) -> (..., tensor<64x4xf32> {dtc.gradient = "w"})
+    // becomes, for topk:0.25 on two ranks
+    func.func @step(..., %w: tensor<64x4xf32> {dtc.parameter = "w"},
+                    %e: tensor<2x1x256xf32> {dtc.state = "/gradients0.residual", dtc.members = [...], dtc.split_dims = {dp = 0}})
+        -> (..., tensor<2x1x256xf32> {dtc.state = "/gradients0.residual"}, tensor<64x4xf32> {dtc.gradient = "w"}) {
+      %t = dtc.terms (dtc.reshape %g) over "dp" : tensor<1x256xf32> -> tensor<2x1x256xf32>
+      %p = dtc.add %t, %e
+      %i = dtc.top_k %p : (tensor<2x1x256xf32>) -> tensor<2x1x64xi32>
+      %v = dtc.gather %p, %i {batch_dims = 2 : i64}
+      %s = dtc.scatter_add %i, %v {batch_dims = 2 : i64}
+      %j = dtc.reshape %i {dtc.split_dims = {dp = -1}} // all ranks get all codes
+      %u = dtc.reshape %v {dtc.split_dims = {dp = -1}}
+      ... = dtc.scatter_add (ranks of %j joined), (ranks of %u joined) {batch_dims = 1 : i64}
+      %e1 = dtc.keep_residual %e, %p, %s
+    ```
+  }];
+  let options = [
+    Option<"compressor", "compressor", "std::string", "\"none\"", "name in the table of Compressors.h, with its number: topk:0.01">,
+    Option<"keepsErrors", "keeps-errors", "bool", "true", "whether errors are added to the next gradient">,
+    Option<"dp", "dp", "int64_t", "1", "ranks that share the batch">,
+    Option<"hsdp", "hsdp", "int64_t", "1", "size of the ZeRO sharding group within dp">,
+    Option<"tp", "tp", "int64_t", "1", "ranks that share each split parameter">,
+    Option<"bucketMb", "bucket-mb", "int64_t", "25", "MiB of gradients in a bucket, without ZeRO">,
   ];
   let dependentDialects = ["::dtc::DTCDialect"];
 }

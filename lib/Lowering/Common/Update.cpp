@@ -363,6 +363,21 @@ static Values lowerAverage(AverageOp op, StructuredBuilder &b) {
                    })};
 }
 
+static Values lowerKeepResidual(KeepResidualOp op, StructuredBuilder &b) {
+  SmallVector<Value> operands = {op.getValue(), op.getSent()};
+  if (op.getNorm())
+    operands.push_back(op.getNorm());
+  return {b.update(op.getResidual(), operands,
+                   [&](StructuredBuilder &inner, ValueRange v) -> Value {
+                     Value error = arith::SubFOp::create(inner, v[0], v[1]);
+                     if (!op.getNorm())
+                       return error;
+                     // norm - norm is zero if the norm is finite, else NaN.
+                     Value zero = arith::SubFOp::create(inner, v[2], v[2]);
+                     return skipNan(inner, zero, v.back(), error);
+                   })};
+}
+
 static Values lowerAccumulate(AccumulateOp op, StructuredBuilder &b) {
   return {b.update(op.getAccumulator(), op.getX(),
                    [](StructuredBuilder &inner, ValueRange v) -> Value {
@@ -381,5 +396,6 @@ void dtc::registerUpdateLowerings(MLIRContext *context) {
   attachLowering<LionOp, lowerLion>(context);
   attachLowering<ClipByNormOp, lowerClipByNorm>(context);
   attachLowering<AverageOp, lowerAverage>(context);
+  attachLowering<KeepResidualOp, lowerKeepResidual>(context);
   attachLowering<AccumulateOp, lowerAccumulate>(context);
 }

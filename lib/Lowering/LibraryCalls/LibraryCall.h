@@ -26,6 +26,8 @@ void buildCall(MaxPool2DOp op, FunctionLowering &f);
 void buildCall(MaxPool2DGradOp op, FunctionLowering &f);
 void buildCall(SumPool2DOp op, FunctionLowering &f);
 void buildCall(SumPool2DGradOp op, FunctionLowering &f);
+void buildCall(TopKOp op, FunctionLowering &f);
+void buildCall(OrthonormalizeOp op, FunctionLowering &f);
 
 } // namespace dtc
 

@@ -57,5 +57,7 @@ void dtc::registerLibraryCallModels(DialectRegistry &registry) {
            Conv2DFilterGradOp>(context);
     attach<CallModel, LibraryFunction::Pooling, MaxPool2DOp, MaxPool2DGradOp,
            SumPool2DOp, SumPool2DGradOp>(context);
+    attach<CallModel, LibraryFunction::Compression, TopKOp, OrthonormalizeOp>(
+        context);
   });
 }

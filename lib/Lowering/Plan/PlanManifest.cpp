@@ -166,19 +166,24 @@ static SmallVector<Stored> getStored(DictionaryAttr attributes, StringRef key,
              attributes.getAs<DictionaryAttr>(attr::part),
              json::Object{{"offset", offset}}}};
   }
-  // One axis splits the rows that contain the members.
-  StringAttr axis = getLayout(type).getAxesOfDim(1).front();
-  int64_t length = cast<ShapedType>(type).getDimSize(1);
+  // Axes split the rows that contain the members.
+  int64_t dim = cast<ShapedType>(type).getRank() - 1;
+  SmallVector<StringAttr> axes = getLayout(type).getAxesOfDim(dim);
+  int64_t length = cast<ShapedType>(type).getDimSize(dim);
   SmallVector<Stored> list;
   for (auto member : members.getAsRange<DictionaryAttr>()) {
-    json::Object shard{{"axis", axis.getValue()},
+    json::Array names;
+    for (StringAttr axis : axes)
+      names.push_back(axis.getValue());
+    json::Object shard{{"axes", std::move(names)},
                        {"start", member.getAs<IntegerAttr>("start").getInt()},
                        {"length", length}};
-    list.push_back(
-        {member.getAs<StringAttr>("name"),
-         member.getAs<TypeAttr>("type").getValue(),
-         member.getAs<DictionaryAttr>("part"),
-         json::Object{{"offset", offset}, {"shard", std::move(shard)}}});
+    json::Object place{{"offset", offset}, {"shard", std::move(shard)}};
+    if (auto each = member.getAs<StringAttr>("each"))
+      place["each"] = each.getValue();
+    list.push_back({member.getAs<StringAttr>("name"),
+                    member.getAs<TypeAttr>("type").getValue(),
+                    member.getAs<DictionaryAttr>("part"), std::move(place)});
   }
   return list;
 }

@@ -24,6 +24,8 @@ LogicalResult RuntimeCall::read() {
           .Case("dtcrt_matmul_epilogue", &RuntimeCall::readMatMulEpilogue)
           .Case("dtcrt_conv2d", &RuntimeCall::readConv2D)
           .Case("dtcrt_pool2d", &RuntimeCall::readPool2D)
+          .Case("dtcrt_top_k", &RuntimeCall::readTopK)
+          .Case("dtcrt_orthonormalize", &RuntimeCall::readOrthonormalize)
           .Case("dtcrt_local_slice", &RuntimeCall::readLocalSlice)
           .Case("dtcrt_copy", &RuntimeCall::readCopy)
           .Case("dtcrt_fill", &RuntimeCall::readFill)
@@ -312,6 +314,27 @@ LogicalResult RuntimeCall::readPool2D() {
   touch(18, bytes * n * oh * ow * c, !isGrad);
   if (isGrad)
     touch(19, bytes * n * h * w * c, true);
+  return success();
+}
+
+/// Arguments: context, dtype, rows, columns, k, x, indices.
+LogicalResult RuntimeCall::readTopK() {
+  if (failed(expectArguments(7)))
+    return failure();
+  touch(5, sizeOf(static_cast<dtc_dtype>(numbers[1])) * numbers[2] * numbers[3],
+        false);
+  touch(6, sizeOf(DTC_I32) * numbers[2] * numbers[4], true);
+  return success();
+}
+
+/// Arguments: context, dtype, batch, rows, columns, x, y.
+LogicalResult RuntimeCall::readOrthonormalize() {
+  if (failed(expectArguments(7)))
+    return failure();
+  int64_t bytes = sizeOf(static_cast<dtc_dtype>(numbers[1])) * numbers[2] *
+                  numbers[3] * numbers[4];
+  touch(5, bytes, false);
+  touch(6, bytes, true);
   return success();
 }
 

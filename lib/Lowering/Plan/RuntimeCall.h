@@ -46,6 +46,8 @@ private:
   mlir::LogicalResult readPackedAttention(bool isGrad);
   mlir::LogicalResult readConv2D();
   mlir::LogicalResult readPool2D();
+  mlir::LogicalResult readTopK();
+  mlir::LogicalResult readOrthonormalize();
   mlir::LogicalResult readLocalSlice();
   mlir::LogicalResult readCopy();
   mlir::LogicalResult readFill();

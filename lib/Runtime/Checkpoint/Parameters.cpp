@@ -232,7 +232,7 @@ static std::vector<SavedTensor> listTensors(const Program &program,
         for (const AxisSplit &split : parameter.splits)
           matters |= split.axis == axis;
         if (place && place->shard)
-          matters |= place->shard->axis == axis;
+          matters |= place->shard->isSplitBy(axis);
         isFirst &= matters || where[axis] == 0;
       }
       if (!isFirst)

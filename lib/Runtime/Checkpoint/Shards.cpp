@@ -24,22 +24,26 @@ static void forEachPlace(const Program &program, int rank, Callback callback) {
   const Stage &stage = program.stages[mesh.coordinate(rank, stageAxis)];
   for (const Stage::Parameter &entry : stage.parameters) {
     const ParameterInfo &parameter = program.parameters[entry.index];
-    auto visit = [&](std::string group, const Stage::Place &place) {
+    auto visit = [&](std::string group, const ParameterInfo &tensor,
+                     const Stage::Place &place, bool isError = false) {
       std::vector<int> axes;
-      axes.reserve(parameter.splits.size() + 2);
-      for (const AxisSplit &split : parameter.splits)
+      axes.reserve(tensor.splits.size() + 3);
+      for (const AxisSplit &split : tensor.splits)
         axes.push_back(split.axis);
       if (place.shard)
-        axes.push_back(place.shard->axis);
+        axes.insert(axes.end(), place.shard->axes.begin(),
+                    place.shard->axes.end());
       if (int stages = mesh.find(stageAxis); stages >= 0)
         axes.push_back(stages);
-      callback(KeptPiece{std::move(group), &parameter,
-                         pieceOf(parameter, place, mesh, rank)},
+      callback(KeptPiece{std::move(group), &tensor,
+                         pieceOf(tensor, place, mesh, rank), isError},
                axes);
     };
-    visit("parameter", entry.place);
+    visit("parameter", parameter, entry.place);
     for (const Stage::State &state : entry.state)
-      visit("state." + state.name, state.place);
+      visit("state." + state.name, state.each ? *state.each : parameter,
+            state.place,
+            state.name == residualState || state.name == sumResidualState);
   }
 }
 
@@ -115,16 +119,40 @@ ShardSummary dtc::rt::writeShard(
 // Reading
 //===----------------------------------------------------------------------===//
 
+/// The limit of ranks that have states of their own, far above any plan.
+static constexpr int64_t maxCopies = int64_t(1) << 20;
+
+/// Whether each rank of an axis has its own piece, along dimension 0.
+static bool isOfEachRank(const KeptPiece &piece) {
+  return piece.group == std::string("state.") + residualState;
+}
+
+/// Whether a rank is at 0 on all axes but the pipeline's.
+static bool isFirstOfStage(const Mesh &mesh, int rank) {
+  std::vector<int> where = mesh.coordinates(rank);
+  int stages = mesh.find(stageAxis);
+  for (int axis = 0; axis < int(where.size()); ++axis)
+    if (axis != stages && where[axis] != 0)
+      return false;
+  return true;
+}
+
 ShardSet::ShardSet(const Program &program,
                    const std::vector<std::string> &paths) {
   for (const ParameterInfo &parameter : program.parameters)
-    parameters[parameter.tensor] = &parameter;
+    tensors.insert(parameter.tensor);
+  for (int rank = 0; rank < program.mesh.size(); ++rank)
+    if (isFirstOfStage(program.mesh, rank))
+      forEachPlace(program, rank,
+                   [&](const KeptPiece &piece, const std::vector<int> &) {
+                     kept.insert({{piece.group, piece.parameter->tensor}, piece});
+                   });
   for (const std::string &path : paths) {
     files.emplace_back(path);
     add(SafetensorsReader("'" + path + "'", files.back().bytes()));
   }
-  for (auto &[name, runs] : entries)
-    std::sort(runs.begin(), runs.end(),
+  for (auto &[key, entry] : entries)
+    std::sort(entry.runs.begin(), entry.runs.end(),
               [](const Run &a, const Run &b) { return a.first < b.first; });
 }
 
@@ -150,30 +178,38 @@ void ShardSet::add(const SafetensorsReader &shard) {
       if (!tensor)
         fail("no such tensor");
       std::string name = place.at("tensor");
-      auto found = parameters.find(name);
-      if (found == parameters.end())
+      if (!tensors.count(name))
         fail("the program has no tensor '%s': the checkpoint is of another "
              "model",
              name.c_str());
-      const ParameterInfo &parameter = *found->second;
+      Key entryKey = {place.at("group"), name};
+      auto found = kept.find(entryKey);
+      if (found == kept.end())
+        continue; // a state that this program does not have
+      const ParameterInfo &parameter = *found->second.parameter;
       std::vector<int64_t> shape = readWholes(place.at("shape"));
+      Entry &entry = entries[entryKey];
+      // Another number of ranks may have had such states.
+      std::vector<int64_t> expected = parameter.tensorShape;
+      if (isOfEachRank(found->second) && shape.size() == expected.size()) {
+        entry.copies = std::clamp<int64_t>(shape[0], 1, maxCopies);
+        expected[0] = entry.copies;
+      }
       // The following work is proportional to the shape, so the shape must be
       // ours.
-      if (shape != parameter.tensorShape || tensor->dtype != parameter.dtype)
+      if (shape != expected || tensor->dtype != parameter.dtype)
         fail("found %s of %s, expected %s of %s: the checkpoint is of another "
              "program",
              nameOf(tensor->dtype), formatShape(shape).c_str(),
-             nameOf(parameter.dtype),
-             formatShape(parameter.tensorShape).c_str());
+             nameOf(parameter.dtype), formatShape(expected).c_str());
       Piece piece{readBox(place, shape.size()), readWhole(place.at("first")),
                   elementCount(tensor->shape), 0};
       if (piece.first < 0 ||
           piece.first > elementCount(piece.box.size) - piece.count)
         fail("more elements than its box has");
       int64_t size = sizeOf(tensor->dtype);
-      Runs &runs = entries[{place.at("group"), name}];
       forEachRun(shape, piece, [&](int64_t first, int64_t from, int64_t count) {
-        runs.push_back({first, count, tensor->data + from * size});
+        entry.runs.push_back({first, count, tensor->data + from * size});
       });
     }
   } catch (const std::exception &error) {
@@ -182,40 +218,89 @@ void ShardSet::add(const SafetensorsReader &shard) {
   }
 }
 
+/// Calls `body(data, to, count)` for the elements of a piece in these runs, from
+/// element `offset` of the tensor on. Fails if some are missing.
+template <typename Run, typename Callback>
+static void readRuns(const KeptPiece &piece, const std::vector<Run> &runs,
+                     int64_t offset, const Callback &body) {
+  const ParameterInfo &parameter = *piece.parameter;
+  int64_t size = sizeOf(parameter.dtype);
+  forEachRun(
+      parameter.tensorShape, piece.piece,
+      [&](int64_t first, int64_t to, int64_t count) {
+        first += offset;
+        // The last run that starts at the first element or before it.
+        auto run = std::upper_bound(
+            runs.begin(), runs.end(), first,
+            [](int64_t value, const Run &r) { return value < r.first; });
+        if (run != runs.begin())
+          --run;
+        while (count > 0) {
+          while (run != runs.end() && run->first + run->count <= first)
+            ++run;
+          if (run == runs.end() || run->first > first)
+            fail("the checkpoint lacks element %lld of the %s of '%s'",
+                 (long long)first, piece.group.c_str(),
+                 parameter.tensor.c_str());
+          int64_t skip = first - run->first;
+          int64_t step = std::min(count, run->count - skip);
+          body(run->data + skip * size, to, step);
+          first += step;
+          to += step;
+          count -= step;
+        }
+      });
+}
+
+/// Adds elements that are not aligned in memory.
+template <typename T>
+static void addElements(char *target, const char *data, int64_t count,
+                        double factor) {
+  for (int64_t i = 0; i < count; ++i) {
+    T sum, term;
+    memcpy(&sum, target + i * int64_t(sizeof(T)), sizeof(T));
+    memcpy(&term, data + i * int64_t(sizeof(T)), sizeof(T));
+    sum += T(double(term) * factor);
+    memcpy(target + i * int64_t(sizeof(T)), &sum, sizeof(T));
+  }
+}
+
+void ShardSet::readSum(const KeptPiece &piece, const Entry &entry,
+                       char *target) const {
+  const ParameterInfo &parameter = *piece.parameter;
+  int64_t ranks = parameter.tensorShape[0];
+  int64_t size = sizeOf(parameter.dtype);
+  int64_t elements = elementCount(parameter.tensorShape) / ranks;
+  int64_t own = piece.piece.box.start[0];
+  for (int64_t copy = 0; copy < entry.copies; ++copy)
+    readRuns(piece, entry.runs, (copy - own) * elements,
+             [&](const char *data, int64_t to, int64_t count) {
+               double factor = 1.0 / double(ranks);
+               if (parameter.dtype == DTC_F64)
+                 addElements<double>(target + to * size, data, count, factor);
+               else
+                 addElements<float>(target + to * size, data, count, factor);
+             });
+}
+
 void ShardSet::read(const KeptPiece &piece, char *target) const {
   const ParameterInfo &parameter = *piece.parameter;
-  const char *tensor = parameter.tensor.c_str(), *group = piece.group.c_str();
-  auto found = entries.find({piece.group, parameter.tensor});
-  if (found == entries.end())
-    fail(
-        "the checkpoint has no %s of '%s'; it is of another model or "
-        "optimizer, or one that froze this parameter; to keep its weights, use "
-        "--save-weights and dtc --init",
-        group, tensor);
-  const Runs &runs = found->second;
-  int64_t size = sizeOf(parameter.dtype);
   memset(target, 0, size_t(piece.bytes())); // padding stays zero
-  forEachRun(parameter.tensorShape, piece.piece,
-             [&](int64_t first, int64_t to, int64_t count) {
-               // The last run that starts at the first element or before it.
-               auto run = std::upper_bound(
-                   runs.begin(), runs.end(), first,
-                   [](int64_t value, const Run &r) { return value < r.first; });
-               if (run != runs.begin())
-                 --run;
-               while (count > 0) {
-                 while (run != runs.end() && run->first + run->count <= first)
-                   ++run;
-                 if (run == runs.end() || run->first > first)
-                   fail("the checkpoint lacks element %lld of the %s of '%s'",
-                        (long long)first, group, tensor);
-                 int64_t skip = first - run->first;
-                 int64_t step = std::min(count, run->count - skip);
-                 memcpy(target + to * size, run->data + skip * size,
-                        size_t(step * size));
-                 first += step;
-                 to += step;
-                 count -= step;
-               }
-             });
+  auto found = entries.find({piece.group, parameter.tensor});
+  if (found == entries.end()) {
+    if (piece.isError)
+      return;
+    fail("the checkpoint has no %s of '%s'; it is of another model or "
+         "optimizer, or one that froze this parameter; to keep its weights, "
+         "use --save-weights and dtc --init",
+         piece.group.c_str(), parameter.tensor.c_str());
+  }
+  const Entry &entry = found->second;
+  if (isOfEachRank(piece) && entry.copies != parameter.tensorShape[0])
+    return readSum(piece, entry, target);
+  int64_t size = sizeOf(parameter.dtype);
+  readRuns(piece, entry.runs, 0,
+           [&](const char *data, int64_t to, int64_t count) {
+             memcpy(target + to * size, data, size_t(count * size));
+           });
 }

@@ -15,6 +15,7 @@
 #include "System/MappedFile.h"
 
 #include <map>
+#include <set>
 
 namespace dtc::rt {
 
@@ -23,6 +24,7 @@ struct KeptPiece {
   std::string group; ///< "parameter" or "state.NAME"
   const ParameterInfo *parameter;
   Piece piece;
+  bool isError = false; ///< the error of a compressed gradient
 
   int64_t bytes() const { return piece.count * sizeOf(parameter->dtype); }
 };
@@ -54,8 +56,10 @@ public:
   /// than the program's model.
   ShardSet(const Program &program, const std::vector<std::string> &paths);
 
-  /// Fills `target` with the piece, and its padding with zeros. Throws an Error
-  /// if the shards do not contain all of it.
+  /// Fills `target` with the piece, and its padding with zeros. A state that
+  /// each rank has, of another number of ranks, is their sum, divided by the
+  /// number of ranks now; it is zero if the checkpoint does not have it. Throws
+  /// an Error if the shards do not contain all of the piece.
   void read(const KeptPiece &piece, char *target) const;
 
 private:
@@ -64,13 +68,19 @@ private:
     int64_t first, count;
     const char *data;
   };
-  using Runs = std::vector<Run>; ///< sorted by `first`
+  struct Entry {
+    std::vector<Run> runs; ///< sorted by `first`
+    int64_t copies = 1;    ///< of a state that each rank of an axis has
+  };
+  /// A group and the name of a tensor.
+  using Key = std::pair<std::string, std::string>;
   void add(const SafetensorsReader &shard);
+  void readSum(const KeptPiece &piece, const Entry &entry, char *target) const;
 
   std::vector<MappedFile> files;
-  /// By group and name of the tensor.
-  std::map<std::pair<std::string, std::string>, Runs> entries;
-  std::map<std::string, const ParameterInfo *> parameters; ///< by tensor
+  std::map<Key, Entry> entries;
+  std::map<Key, KeptPiece> kept; ///< that some rank holds
+  std::set<std::string> tensors; ///< of the program
 };
 
 } // namespace dtc::rt

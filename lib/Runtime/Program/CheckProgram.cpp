@@ -44,8 +44,7 @@ static void checkStage(const Program &program, const Stage &stage) {
                      bool mayBeOnHost = true) {
       int64_t bytes = parameter.bytes(program.mesh);
       if (place.shard)
-        bytes = place.shard->length /
-                program.mesh.axes[place.shard->axis].size *
+        bytes = place.shard->length / place.shard->countParts(program.mesh) *
                 sizeOf(parameter.dtype);
       checkBuffer(stage, what, parameter.name, place.offset, bytes,
                   sizeOf(parameter.dtype), mayBeOnHost);

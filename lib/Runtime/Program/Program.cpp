@@ -16,6 +16,25 @@ int64_t ParameterInfo::bytes(const Mesh &mesh) const {
   return count * rt::sizeOf(dtype);
 }
 
+bool Stage::Place::Shard::isSplitBy(int axis) const {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+int64_t Stage::Place::Shard::countParts(const Mesh &mesh) const {
+  int64_t parts = 1;
+  for (int axis : axes)
+    parts *= mesh.axes[axis].size;
+  return parts;
+}
+
+int64_t Stage::Place::Shard::partOf(const Mesh &mesh, int rank) const {
+  std::vector<int> where = mesh.coordinates(rank);
+  int64_t part = 0;
+  for (int axis : axes)
+    part = part * mesh.axes[axis].size + where[axis];
+  return part;
+}
+
 const Stage::State *Stage::Parameter::findState(std::string_view name) const {
   for (const State &entry : state)
     if (entry.name == name)

@@ -21,6 +21,10 @@ namespace dtc::rt {
 
 /// The name of the state that is a parameter's moving average.
 constexpr const char *averageState = "ema";
+/// The names of states that are errors of compressed gradients: of a rank's
+/// terms, and of sums.
+constexpr const char *residualState = "residual";
+constexpr const char *sumResidualState = "sum_residual";
 
 enum class InputKind {
   input,
@@ -86,8 +90,13 @@ struct Stage {
   /// The place of a parameter, a state or a gradient.
   struct Place {
     struct Shard {
-      int axis;
-      int64_t start, length; ///< elements of a row that ranks of the axis share
+      std::vector<int> axes; ///< that split the row, major to minor
+      int64_t start, length; ///< elements of the row
+
+      bool isSplitBy(int axis) const;
+      /// The number of parts of the row, and the part of a rank.
+      int64_t countParts(const Mesh &mesh) const;
+      int64_t partOf(const Mesh &mesh, int rank) const;
     };
     int64_t offset;
     std::optional<Shard> shard;
@@ -95,6 +104,9 @@ struct Stage {
   struct State {
     std::string name;
     Place place;
+    /// The state as a tensor, if the ranks of an axis have states of their own:
+    /// that of the parameter, with the axis as one more dimension in front.
+    std::optional<ParameterInfo> each;
   };
   struct Parameter {
     int index;

@@ -94,13 +94,38 @@ static Stage::Place readPlace(const Json &json, const Mesh &mesh) {
   Stage::Place place{readWhole(json.at("offset")), std::nullopt};
   if (json.contains("shard")) {
     const Json &shard = json["shard"];
-    place.shard = {findAxis(mesh, shard.at("axis")),
-                   readWhole(shard.at("start")), readWhole(shard.at("length"))};
+    std::vector<int> axes;
+    for (const Json &axis : shard.at("axes"))
+      axes.push_back(findAxis(mesh, axis));
+    place.shard = {std::move(axes), readWhole(shard.at("start")),
+                   readWhole(shard.at("length"))};
   }
   return place;
 }
 
-static Stage readStage(const Json &json, const Mesh &mesh) {
+/// A parameter with one more dimension, which an axis splits.
+static ParameterInfo addDimension(ParameterInfo parameter, int axis,
+                                  const Mesh &mesh) {
+  int64_t size = mesh.axes[axis].size;
+  for (AxisSplit &split : parameter.splits)
+    ++split.dim;
+  parameter.splits.insert(parameter.splits.begin(), {axis, 0});
+  parameter.shape.insert(parameter.shape.begin(), size);
+  parameter.tensorShape.insert(parameter.tensorShape.begin(), size);
+  parameter.start.insert(parameter.start.begin(), 0);
+  return parameter;
+}
+
+static Stage::State readState(const Json &json, const ParameterInfo &parameter,
+                              const Mesh &mesh) {
+  Stage::State state{json.at("name"), readPlace(json, mesh), std::nullopt};
+  if (json.contains("each"))
+    state.each = addDimension(parameter, findAxis(mesh, json["each"]), mesh);
+  return state;
+}
+
+static Stage readStage(const Json &json, const Program &program) {
+  const Mesh &mesh = program.mesh;
   Stage stage;
   stage.arenaBytes = readWhole(json.at("arena_bytes"));
   if (json.contains("host_bytes"))
@@ -115,8 +140,13 @@ static Stage readStage(const Json &json, const Mesh &mesh) {
                                {}};
     if (entry.contains("gradient"))
       parameter.gradient = readPlace(entry["gradient"], mesh);
-    for (const Json &state : entry.at("state"))
-      parameter.state.push_back({state.at("name"), readPlace(state, mesh)});
+    for (const Json &state : entry.at("state")) {
+      if (size_t(parameter.index) >= program.parameters.size())
+        fail("a stage has parameter %d of %zu", parameter.index,
+             program.parameters.size());
+      parameter.state.push_back(
+          readState(state, program.parameters[parameter.index], mesh));
+    }
     stage.parameters.push_back(std::move(parameter));
   }
   stage.loss = readWhole(json.at("loss"));
@@ -196,7 +226,7 @@ static void readManifest(const Json &json, Program &program) {
     program.parameters.push_back(readParameter(parameter, program.mesh));
   program.buffers = json.value("buffers", std::vector<std::string>());
   for (const Json &stage : json.at("stages"))
-    program.stages.push_back(readStage(stage, program.mesh));
+    program.stages.push_back(readStage(stage, program));
   for (const Json &sum : json.at("eval_sums"))
     program.evalSums.push_back({sum.at("name"), readWhole(sum.at("size"))});
   program.isLanguageModel = json.value("language_model", false);

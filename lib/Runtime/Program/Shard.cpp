@@ -33,8 +33,8 @@ Piece dtc::rt::pieceOf(const ParameterInfo &parameter,
   piece.count = elementCount(piece.box.size);
   if (!place.shard)
     return piece;
-  int64_t part = place.shard->length / mesh.axes[place.shard->axis].size;
-  int64_t begin = part * mesh.coordinates(rank)[place.shard->axis];
+  int64_t part = place.shard->length / place.shard->countParts(mesh);
+  int64_t begin = part * place.shard->partOf(mesh, rank);
   int64_t first = std::max(begin, place.shard->start);
   int64_t end = std::min(begin + part, place.shard->start + piece.count);
   piece.first = first - place.shard->start;

@@ -51,19 +51,21 @@ ReplicaCheck::listValues(const Program &program, int rank) {
   for (const Stage::Parameter &entry : stage.parameters) {
     const ParameterInfo &parameter = program.parameters[entry.index];
     std::string name = "'" + parameter.name + "'";
-    auto add = [&](const std::string &what, const Stage::Place &place) {
-      Piece piece = pieceOf(parameter, place, mesh, rank);
+    auto add = [&](const std::string &what, const Stage::Place &place,
+                   const ParameterInfo &tensor) {
+      Piece piece = pieceOf(tensor, place, mesh, rank);
       std::vector<int64_t> start = piece.box.start;
       start.push_back(piece.first);
       if (piece.count > 0)
         list.push_back(
             {what + name, start, parameter.dtype, piece.offset, piece.count});
     };
-    add("parameter ", entry.place);
+    add("parameter ", entry.place, parameter);
     if (entry.gradient)
-      add("gradient of ", *entry.gradient);
+      add("gradient of ", *entry.gradient, parameter);
     for (const Stage::State &state : entry.state)
-      add("state " + state.name + " of ", state.place);
+      add("state " + state.name + " of ", state.place,
+          state.each ? *state.each : parameter);
   }
   list.push_back({"the loss", {}, DTC_F64, stage.loss, 1});
   list.push_back({"the gradient norm", {}, DTC_F64, stage.gradientNorm, 1});

@@ -3,6 +3,8 @@
 #include "Collectives/Collectives.h"
 #include "Core/Elements.h"
 #include "Core/Error.h"
+#include "Device/CPU/Compression/Orthonormalize.h"
+#include "Device/CPU/Compression/TopK.h"
 #include "Device/CPU/Convolution/Convolution.h"
 #include "Device/CPU/Convolution/Pooling.h"
 #include "Device/CPU/HostDevice.h"
@@ -153,6 +155,39 @@ void dtcrt_pool2d(dtc_context *context, int32_t dtype, int32_t role, int64_t n,
       device.narrow.pool(type, poolRole, windows, x, y, dx);
     else
       pool(device.matmul.threads(), type, poolRole, windows, x, y, dx);
+  });
+}
+
+void dtcrt_top_k(dtc_context *context, int32_t dtype, int64_t rows,
+                 int64_t columns, int64_t k, const void *x, int32_t *indices) {
+  dtc_dtype type = expectFloat("top_k", dtype);
+  auto describe = [&] {
+    RecordedCall call;
+    call.what = format("largest %lld of %lld elements, %lld rows of %s",
+                       (long long)k, (long long)columns, (long long)rows,
+                       nameOf(type));
+    return call;
+  };
+  makeCall(context, describe, [=] {
+    HostDevice &device = beginCall(context);
+    selectLargest(device.matmul.threads(), type, rows, columns, k, x, indices);
+  });
+}
+
+void dtcrt_orthonormalize(dtc_context *context, int32_t dtype, int64_t batch,
+                          int64_t rows, int64_t columns, const void *x,
+                          void *y) {
+  dtc_dtype type = expectFloat("orthonormalize", dtype);
+  auto describe = [&] {
+    RecordedCall call;
+    call.what = format("orthonormal columns of %lld matrices %lld x %lld %s",
+                       (long long)batch, (long long)rows, (long long)columns,
+                       nameOf(type));
+    return call;
+  };
+  makeCall(context, describe, [=] {
+    beginCall(context);
+    orthonormalize(type, batch, rows, columns, x, y);
   });
 }
 

@@ -1,0 +1,87 @@
+//===- CompressionOps.td - ops of compressed gradients -----*- tablegen -*-===//
+
+#ifndef DTC_DIALECT_COMPRESSIONOPS_TD
+#define DTC_DIALECT_COMPRESSIONOPS_TD
+
+include "dtc/Dialect/OpBase.td"
+
+def DTC_TermsOp : DTC_Op<"terms", [
+    Pure, DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
+  let summary = "terms of a sum over a mesh axis, as a dimension";
+  let description = [{
+    The opposite of a reduction: the operand is a sum over `axis`, and row i of
+    the result is the term that the ranks at position i of the axis have.
+    Different plans have different terms of one value, so no pass may assume
+    more of them than their sum. No communication.
+
+    PropagateLayouts first completes sums over other axes. If the operand is no
+    sum over the axis, each of n terms is the operand divided by n.
+    Example: `%t = dtc.terms %g over "dp" : tensor<8x4xf32> -> tensor<2x8x4xf32>`
+    Constraints: (C1) the result has the shape of the operand, with one more
+    dimension in front, of the size of the axis; (C2) with layouts, the operand
+    is partial(sum) on the axis, which splits dimension 0 of the result; other
+    axes split the same dimensions of both.
+  }];
+  let arguments = (ins DTC_Float:$x, StrAttr:$axis);
+  let results = (outs DTC_Float:$y);
+  let assemblyFormat = "$x `over` $axis attr-dict `:` type($x) `->` type($y)";
+  let hasVerifier = 1;
+}
+
+def DTC_TopKOp : DTC_TensorOp<"top_k"> {
+  let summary = "places of the elements with the largest magnitudes";
+  let description = [{
+    For each row of the last dimension, the indices of the k elements whose
+    magnitudes are largest, in ascending order. Of equal magnitudes the first
+    ones are taken. NaN is larger than any number. k is the size of the
+    result's last dimension.
+    Example: `%i = dtc.top_k %x : (tensor<2x100xf32>) -> tensor<2x5xi32>`
+    Constraints: (C1) operand and result agree in all dimensions but the last;
+    (C2) k is from 1 to the size of the operand's last dimension.
+  }];
+  let arguments = (ins DTC_Float:$x);
+  let results = (outs DTC_Int:$indices);
+  let hasVerifier = 1;
+}
+
+def DTC_OrthonormalizeOp : DTC_TensorOp<"orthonormalize", [
+    AllTypesMatch<["x", "y"]>]> {
+  let summary = "orthonormal columns that span those of a matrix";
+  let description = [{
+    Modified Gram-Schmidt on the columns of the last two dimensions, from the
+    first column on: a column is divided by its norm plus 1e-8, and its part is
+    removed from the columns after it. Sums are in double precision. (Vogels,
+    Karimireddy and Jaggi, PowerSGD, arXiv 1905.13727, algorithm 1.)
+    Example: `%q = dtc.orthonormalize %p : (tensor<64x4xf32>) -> tensor<64x4xf32>`
+    Constraints: (C1) the operand has rank 2 or more.
+  }];
+  let arguments = (ins DTC_Float:$x);
+  let results = (outs DTC_Float:$y);
+  let hasVerifier = 1;
+}
+
+def DTC_KeepResidualOp : DTC_TensorOp<"keep_residual", [
+    DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
+  let summary = "error of a compressed value, for the next step";
+  let description = [{
+    value - sent, in place of the old residual. With `norm`, the residual stays
+    as it is if the norm is NaN or infinite, because the step is skipped.
+    (Karimireddy et al., arXiv 1901.09847, algorithm 2.)
+    Example: `%e1 = dtc.keep_residual %e, %p, %d : (tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>`
+    Constraints: (C1) residual, value, sent and result have one type.
+  }];
+  let arguments = (ins DTC_Float:$residual, DTC_Float:$value, DTC_Float:$sent,
+                       Optional<DTC_Scalar>:$norm);
+  let results = (outs DTC_Float:$new_residual);
+  let hasVerifier = 1;
+  let extraClassDefinition = [{
+    ::dtc::ShardingRule $cppClass::getShardingRule() {
+      return ::dtc::elementwiseRule(*this, ::dtc::Linearity::None);
+    }
+    std::optional<::dtc::Alias> $cppClass::getAlias(unsigned) {
+      return ::dtc::Alias{0, ::dtc::AliasKind::Update};
+    }
+  }];
+}
+
+#endif // DTC_DIALECT_COMPRESSIONOPS_TD

@@ -1,0 +1,72 @@
+//===- Compressors.h - table of gradient compressors ------------*- C++ -*-===//
+//
+// A compressor turns a tensor into codes that take fewer bytes. Decoding them
+// gives an approximation of the tensor.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_TRAINING_COMPRESSORS_H
+#define DTC_TRAINING_COMPRESSORS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+#include <optional>
+#include <string>
+
+namespace dtc {
+
+enum class CompressorKind { TopK, RandK, Sign, Int8, Int4, Qsgd, PowerSgd };
+
+/// The meaning of the number after a compressor's name.
+enum class CompressorNumber {
+  None,
+  Ratio,  ///< the share of elements that are sent, above 0 and at most 1
+  Levels, ///< quantisation levels beside zero, of each sign
+  Rank,   ///< the rank of both factors
+};
+
+/// How the codes of several ranks become one sum.
+enum class CodeExchange {
+  Sum,        ///< codes add up: all-reduce
+  Gather,     ///< every rank gets all codes and adds what they stand for
+  AllToAll,   ///< a rank gets the codes of its part, adds what they stand for,
+              ///< and sends the sum as codes again
+};
+
+struct CompressorTraits {
+  CompressorKind kind;
+  const char *name;
+  CompressorNumber number;
+  CodeExchange exchange;
+  int64_t block; ///< elements that share a scale; 1: none do
+  int bits;      ///< of an element's code, where each element has one
+  /// The bound of E|x - C(x)|² / |x|² without error feedback; in docs and
+  /// tests. n is the number of elements that are compressed together.
+  const char *error;
+  const char *source;
+};
+
+llvm::ArrayRef<CompressorTraits> getCompressors();
+
+/// A compressor with its number, as `--compress` names it.
+struct Compressor {
+  const CompressorTraits *traits;
+  double number = 0;
+
+  /// Parses "topk:0.01", "int8", ...; returns none for "none".
+  static llvm::Expected<std::optional<Compressor>> parse(llvm::StringRef text);
+
+  /// Bits of an element's code: those of the table, but no more than QSGD's
+  /// levels need.
+  int getBits() const;
+  /// The number of `size` elements that a sparse compressor sends.
+  int64_t getCount(int64_t size) const;
+};
+
+/// The elements that share a scale in a compressor of this name, 1 if none do
+/// or there is no such compressor.
+int64_t getBlockSize(llvm::StringRef text);
+
+} // namespace dtc
+
+#endif // DTC_TRAINING_COMPRESSORS_H

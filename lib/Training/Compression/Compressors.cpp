@@ -1,0 +1,125 @@
+//===- Compressors.cpp - table of gradient compressors --------------------===//
+//
+// See Compressors.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Training/Compressors.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include <algorithm>
+#include <cmath>
+
+using namespace dtc;
+using llvm::Twine;
+using Kind = CompressorKind;
+using Number = CompressorNumber;
+
+static constexpr CompressorTraits compressors[] = {
+    {Kind::TopK, "topk", Number::Ratio, CodeExchange::Gather, 1, 0,
+     "1 - k/n", "Stich et al., arXiv 1809.07599"},
+    {Kind::RandK, "randk", Number::Ratio, CodeExchange::Sum, 1, 0,
+     "1 - k/n", "Stich et al., arXiv 1809.07599"},
+    {Kind::Sign, "sign", Number::None, CodeExchange::AllToAll, 1024, 1,
+     "1 - |x|1² / (n |x|2²)", "Karimireddy et al., arXiv 1901.09847"},
+    {Kind::Int8, "int8", Number::None, CodeExchange::AllToAll, 256, 8,
+     "n (max|x| / 254)² / |x|2²", "Dettmers, arXiv 1511.04561"},
+    {Kind::Int4, "int4", Number::None, CodeExchange::AllToAll, 64, 4,
+     "n (max|x| / 14)² / |x|2²", "Wang et al., arXiv 2306.10209"},
+    {Kind::Qsgd, "qsgd", Number::Levels, CodeExchange::AllToAll, 512, 8,
+     "min(n/s², sqrt(n)/s)", "Alistarh et al., arXiv 1610.02132"},
+    {Kind::PowerSgd, "powersgd", Number::Rank, CodeExchange::Sum, 1, 0,
+     "1 - share of the r largest singular values",
+     "Vogels et al., arXiv 1905.13727"},
+};
+
+llvm::ArrayRef<CompressorTraits> dtc::getCompressors() { return compressors; }
+
+static const char *getNumberName(Number number) {
+  switch (number) {
+  case Number::None:
+    return "";
+  case Number::Ratio:
+    return ":R";
+  case Number::Levels:
+    return ":S";
+  case Number::Rank:
+    return ":RANK";
+  }
+  return "";
+}
+
+/// Describes the valid numbers of a compressor if the number is not one.
+static const char *findNumberError(Number kind, double number) {
+  bool isWhole = number == std::floor(number);
+  switch (kind) {
+  case Number::None:
+    return nullptr;
+  case Number::Ratio:
+    return number > 0 && number <= 1
+               ? nullptr
+               : "a share of the elements, above 0 and at most 1";
+  case Number::Levels:
+    return isWhole && number >= 1 && number <= 127
+               ? nullptr
+               : "a whole number of levels from 1 to 127";
+  case Number::Rank:
+    return isWhole && number >= 1 && number <= 1024
+               ? nullptr
+               : "a whole rank from 1 to 1024";
+  }
+  return nullptr;
+}
+
+llvm::Expected<std::optional<Compressor>>
+Compressor::parse(llvm::StringRef text) {
+  if (text == "none")
+    return std::nullopt;
+  auto [name, rest] = text.split(':');
+  const auto *found = llvm::find_if(compressors, [&](const auto &traits) {
+    return name == traits.name;
+  });
+  auto expected = [] {
+    return llvm::join(llvm::map_range(compressors,
+                                      [](const CompressorTraits &traits) {
+                                        return std::string(traits.name) +
+                                               getNumberName(traits.number);
+                                      }),
+                      ", ");
+  };
+  if (found == std::end(compressors))
+    return llvm::createStringError("--compress is '" + Twine(text) +
+                                   "', expected none or one of " + expected());
+  Compressor compressor{found};
+  bool hasNumber = text.contains(':');
+  if (hasNumber != (found->number != Number::None) ||
+      (hasNumber && rest.getAsDouble(compressor.number)))
+    return llvm::createStringError("--compress is '" + Twine(text) +
+                                   "', expected " + found->name +
+                                   getNumberName(found->number));
+  if (const char *valid = findNumberError(found->number, compressor.number))
+    return llvm::createStringError("--compress is '" + Twine(text) + "': " +
+                                   rest + " is not " + valid);
+  return std::optional<Compressor>(compressor);
+}
+
+int Compressor::getBits() const {
+  // Codes from -7 to 7 fit into four bits.
+  if (traits->kind == Kind::Qsgd && number <= 7)
+    return 4;
+  return traits->bits;
+}
+
+int64_t Compressor::getCount(int64_t size) const {
+  auto count = static_cast<int64_t>(std::llround(number * double(size)));
+  return std::clamp<int64_t>(count, 1, size);
+}
+
+int64_t dtc::getBlockSize(llvm::StringRef text) {
+  llvm::Expected<std::optional<Compressor>> parsed = Compressor::parse(text);
+  if (!parsed) {
+    llvm::consumeError(parsed.takeError());
+    return 1;
+  }
+  return *parsed ? (*parsed)->traits->block : 1;
+}
