@@ -41,10 +41,9 @@ LogicalResult TermsOp::verify() {
   if (!sum || !terms)
     return emitOpError("has a layout on one side, expected two or none");
   if (sum.getMesh().getSize(getAxis()) != y.getDimSize(0))
-    return emitOpError("makes ")
-           << y.getDimSize(0) << " terms, expected "
-           << sum.getMesh().getSize(getAxis()) << ", the size of axis "
-           << getAxis();
+    return emitOpError("makes ") << y.getDimSize(0) << " terms, expected "
+                                 << sum.getMesh().getSize(getAxis())
+                                 << ", the size of axis " << getAxis();
   std::optional<AxisLayout> entry = sum.getEntry(getAxis());
   if (!entry || !entry->isPartial() || entry->reduction != Reduction::sum)
     return emitOpError("operand has layout ")
@@ -61,7 +60,7 @@ std::optional<Alias> TermsOp::getAlias(unsigned) {
 }
 
 //===----------------------------------------------------------------------===//
-// Selection, orthonormal columns, residuals
+// Selection, orthonormal columns, states
 //===----------------------------------------------------------------------===//
 
 LogicalResult TopKOp::verify() {
@@ -87,8 +86,9 @@ static ShardingRule rowRule(Operation *op, int64_t whole) {
     bool isWhole = dim >= rank - whole;
     FactorKind kind = isWhole ? FactorKind::Replicated : FactorKind::Parallel;
     operand.push_back({rule.addFactor(x.getDimSize(dim), kind)});
-    result.push_back(isWhole ? DimFactors{rule.addFactor(y.getDimSize(dim), kind)}
-                             : operand.back());
+    result.push_back(isWhole
+                         ? DimFactors{rule.addFactor(y.getDimSize(dim), kind)}
+                         : operand.back());
   }
   rule.operands.push_back(operand);
   rule.results.push_back(result);
@@ -105,12 +105,10 @@ LogicalResult OrthonormalizeOp::verify() {
 
 ShardingRule OrthonormalizeOp::getShardingRule() { return rowRule(*this, 2); }
 
-LogicalResult KeepResidualOp::verify() {
-  for (Type type : {getValue().getType(), getSent().getType(),
-                    getNewResidual().getType()})
-    if (!haveSameShapes(type, getResidual().getType()))
+LogicalResult KeepOp::verify() {
+  for (Type type : {getValue().getType(), getNewState().getType()})
+    if (!haveSameShapes(type, getState().getType()))
       return emitOpError("keeps ")
-             << type << " in " << getResidual().getType()
-             << ", expected one type";
+             << type << " in " << getState().getType() << ", expected one type";
   return success();
 }

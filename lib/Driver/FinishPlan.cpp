@@ -60,6 +60,10 @@ static LogicalResult checkCompression(const ParallelOptions &plan) {
   if (plan.dp == 1)
     return fail(given + " is for gradients that ranks exchange over dp, which "
                         "has 1 rank; use --dp 2 or more");
+  if (plan.hsdp > 1 && (*parsed)->traits->kind == CompressorKind::PowerSgd)
+    return fail(given + " factors matrices, but groups of --hsdp exchange "
+                        "shards, which are none; use another --compress or "
+                        "--hsdp 1");
   if (plan.hsdp == plan.dp)
     return fail(given + " is for gradients that groups of --hsdp exchange, but "
                         "there is 1 group; use a smaller --hsdp");
@@ -104,8 +108,7 @@ LogicalResult dtc::finishPlan(DriverOptions &options) {
   ParallelOptions &plan = options.compile.parallel;
   openReplicas(plan);
   if (failed(checkRanks(plan)) || failed(checkZero(plan)) ||
-      failed(checkCompression(plan)) ||
-      failed(checkOffload(options.compile)))
+      failed(checkCompression(plan)) || failed(checkOffload(options.compile)))
     return failure();
   if (!plan.layouts.empty() && plan.tp == 1)
     return fail("--layout '" + plan.layouts.front() +

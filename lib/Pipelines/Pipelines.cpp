@@ -223,7 +223,7 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   if (plan.compress != "none") {
     CompressGradientsOptions compression;
     compression.compressor = plan.compress;
-    compression.keepsErrors = plan.errorFeedback == "on";
+    compression.errorFeedback = plan.errorFeedback;
     compression.dp = plan.dp;
     compression.hsdp = plan.hsdp;
     compression.tp = plan.tp;

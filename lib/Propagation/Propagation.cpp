@@ -72,8 +72,8 @@ LogicalResult Propagation::makePartial(Operation *op) {
 LogicalResult Propagation::propagateTerms(TermsOp op) {
   StringAttr axis = op.getAxisAttr();
   LayoutAttr own = getLayout(op.getX().getType());
-  LayoutAttr whole = own.withoutPartials().without(
-      {axis.getValue(), MeshAttr::timeAxis});
+  LayoutAttr whole =
+      own.withoutPartials().without({axis.getValue(), MeshAttr::timeAxis});
   OpBuilder builder(op);
   Location loc = op.getLoc();
   std::optional<AxisLayout> entry = own.getEntry(axis);
@@ -82,8 +82,8 @@ LogicalResult Propagation::propagateTerms(TermsOp op) {
     entries.push_back(*entry);
     LayoutAttr sum = LayoutAttr::getCanonical(mesh, entries);
     op.setOperand(reshard(op.getX(), sum, builder, loc));
-    op.getY().setType(withLayout(op.getY().getType(),
-                                 getLayoutOfTerms(sum, axis)));
+    op.getY().setType(
+        withLayout(op.getY().getType(), getLayoutOfTerms(sum, axis)));
     single.note(op);
     return success();
   }
@@ -99,8 +99,8 @@ LogicalResult Propagation::propagateTerms(TermsOp op) {
                       scalar.getElementType(),
                       1.0 / double(op.getY().getType().getDimSize(0)))));
   Value term = MulOp::create(builder, loc, x, share);
-  Value terms = BroadcastOp::create(
-      builder, loc, withLayout(op.getY().getType(), {}), term);
+  Value terms = BroadcastOp::create(builder, loc,
+                                    withLayout(op.getY().getType(), {}), term);
   if (failed(propagateNew(before, op)))
     return failure();
   op.getY().replaceAllUsesWith(
@@ -117,10 +117,10 @@ void Propagation::place(Value value, DictionaryAttr split, bool perMicrobatch) {
   for (NamedAttribute entry : split) {
     LayoutAttr whole = layout.without(entry.getName().getValue());
     int64_t dim = cast<IntegerAttr>(entry.getValue()).getInt();
-    LayoutAttr wanted =
-        dim < 0 ? whole
-                : addSplit(cast<RankedTensorType>(value.getType()), whole,
-                           entry.getName(), dim);
+    LayoutAttr wanted = dim < 0
+                            ? whole
+                            : addSplit(cast<RankedTensorType>(value.getType()),
+                                       whole, entry.getName(), dim);
     if (wanted)
       layout = wanted;
   }

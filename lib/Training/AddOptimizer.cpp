@@ -244,7 +244,7 @@ void AddOptimizerPass::runOnOperation() {
   results.add(norm, attr::output, "grad_norm");
   results.keep(step, attr::state); // of compressed gradients
   if (skips)
-    step.walk([&](KeepResidualOp op) {
+    step.walk([&](KeepOp op) {
       op->moveAfter(norm.getDefiningOp());
       op.getNormMutable().assign(norm);
     });

@@ -177,7 +177,7 @@ dtc::collectBuckets(func::FuncOp step, int64_t tp, const BucketLimits &limits) {
 //===----------------------------------------------------------------------===//
 
 Value dtc::flattenMember(OpBuilder &builder, const BucketMember &member,
-                     Value value) {
+                         Value value) {
   Location loc = value.getLoc();
   auto type = cast<RankedTensorType>(value.getType());
   Type element = type.getElementType();
@@ -198,7 +198,7 @@ Value dtc::flattenMember(OpBuilder &builder, const BucketMember &member,
 }
 
 Value dtc::restoreMember(OpBuilder &builder, const BucketMember &member,
-                     Value flat) {
+                         Value flat) {
   Location loc = flat.getLoc();
   RankedTensorType type = member.getType().clone(getElementTypeOrSelf(flat));
   if (member.parts == 1 || member.splitDim == 0)

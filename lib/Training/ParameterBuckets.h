@@ -59,8 +59,8 @@ struct BucketLimits {
 mlir::FailureOr<std::vector<ParameterBucket>>
 collectBuckets(mlir::func::FuncOp step, int64_t tp, const BucketLimits &limits);
 
-/// Flattens a tensor of a member's shape to [parts, elements of a part], where a
-/// part is the shard of a tp rank.
+/// Flattens a tensor of a member's shape to [parts, elements of a part], where
+/// a part is the shard of a tp rank.
 mlir::Value flattenMember(mlir::OpBuilder &builder, const BucketMember &member,
                           mlir::Value value);
 

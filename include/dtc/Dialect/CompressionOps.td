@@ -60,19 +60,17 @@ def DTC_OrthonormalizeOp : DTC_TensorOp<"orthonormalize", [
   let hasVerifier = 1;
 }
 
-def DTC_KeepResidualOp : DTC_TensorOp<"keep_residual", [
+def DTC_KeepOp : DTC_TensorOp<"keep", [
     DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
-  let summary = "error of a compressed value, for the next step";
+  let summary = "new value of a state of compression";
   let description = [{
-    value - sent, in place of the old residual. With `norm`, the residual stays
-    as it is if the norm is NaN or infinite, because the step is skipped.
-    (Karimireddy et al., arXiv 1901.09847, algorithm 2.)
-    Example: `%e1 = dtc.keep_residual %e, %p, %d : (tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>`
-    Constraints: (C1) residual, value, sent and result have one type.
+    The value, in place of the old state. With `norm`, the state stays as it is
+    if the norm of the gradient is NaN or infinite, because the step is skipped.
+    Example: `%e1 = dtc.keep %e, %x : (tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>`
+    Constraints: (C1) state, value and result have one type.
   }];
-  let arguments = (ins DTC_Float:$residual, DTC_Float:$value, DTC_Float:$sent,
-                       Optional<DTC_Scalar>:$norm);
-  let results = (outs DTC_Float:$new_residual);
+  let arguments = (ins DTC_Float:$state, DTC_Float:$value, Optional<DTC_Scalar>:$norm);
+  let results = (outs DTC_Float:$new_state);
   let hasVerifier = 1;
   let extraClassDefinition = [{
     ::dtc::ShardingRule $cppClass::getShardingRule() {

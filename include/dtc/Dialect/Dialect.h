@@ -83,9 +83,10 @@ constexpr llvm::StringLiteral frozen = "dtc.frozen";
 /// running statistic.
 constexpr llvm::StringLiteral statistic = "dtc.statistic";
 /// Argument or result, of a flat parameter or its state: its members in order,
-/// each {name, type, start[, part][, each]}. `start` is the index of an element
-/// in a row. `each` names an axis whose ranks have states of their own, along
-/// one more dimension in front.
+/// each {name, type, start[, part][, each][, own]}. `start` is the index of an
+/// element in a row. `each` names an axis whose ranks have states of their own,
+/// along one more dimension in front. With `own`, the state has this type
+/// instead of the parameter's.
 constexpr llvm::StringLiteral members = "dtc.members";
 /// Argument, of a parameter without weight decay; unit.
 constexpr llvm::StringLiteral noDecay = "dtc.no_decay";
@@ -96,6 +97,8 @@ constexpr llvm::StringLiteral gatheredAtUse = "dtc.gathered_at_use";
 /// Argument or result of a step: the name of an optimizer state,
 /// "PARAMETER.NAME".
 constexpr llvm::StringLiteral state = "dtc.state";
+/// Argument, of a state that a checkpoint may lack. It is zero then.
+constexpr llvm::StringLiteral optional = "dtc.optional";
 /// Result of a step: the name of the gradient's parameter.
 constexpr llvm::StringLiteral gradient = "dtc.gradient";
 /// Result: "loss", "grad_norm", "eval" or, for the model's output, "recorded".
@@ -145,7 +148,8 @@ bool areStoredResults(mlir::TypeRange inferred, mlir::TypeRange results);
 /// Whether the elements of all these tensors have the same compute type.
 bool haveSameComputeType(mlir::TypeRange types);
 
-/// The layout of the terms of a sum over an axis (`dtc.terms`), given the sum's.
+/// The layout of the terms of a sum over an axis (`dtc.terms`), given the
+/// sum's.
 LayoutAttr getLayoutOfTerms(LayoutAttr sum, mlir::StringAttr axis);
 
 namespace detail {

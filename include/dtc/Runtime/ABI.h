@@ -171,7 +171,12 @@ extern const dtc_program dtc_program_v1;
 ///                                "shard": {"axes": ["dp"], "start": 0,
 ///                                          "length": 32768},
 ///                                // if each rank of an axis has its own:
-///                                "each": "dp"}]}],
+///                                "each": "dp",
+///                                // if it is not like the parameter:
+///                                "tensor": {"shape": [1, 64, 4],
+///                                           "splits": []},
+///                                // if a checkpoint may lack it:
+///                                "optional": true}]}],
 ///     "loss": 64, "grad_norm": 72,           // offsets of f64 scalars
 ///     "eval": 128                            // offset of the sums, f64
 ///   }],

@@ -27,10 +27,10 @@ enum class CompressorNumber {
 
 /// How the codes of several ranks become one sum.
 enum class CodeExchange {
-  Sum,        ///< codes add up: all-reduce
-  Gather,     ///< every rank gets all codes and adds what they stand for
-  AllToAll,   ///< a rank gets the codes of its part, adds what they stand for,
-              ///< and sends the sum as codes again
+  Sum,      ///< codes add up: all-reduce
+  Gather,   ///< every rank gets all codes and adds what they stand for
+  AllToAll, ///< a rank gets the codes of its part, adds what they stand for,
+            ///< and sends the sum as codes again
 };
 
 struct CompressorTraits {

@@ -157,9 +157,12 @@ def CompressGradients : Pass<"dtc-compress-gradients", "mlir::ModuleOp"> {
     Gradients are compressed in buckets; with ZeRO these are its own. Scales and
     selections are of each parameter, so buckets change no number.
 
-    With `keeps-errors`, the error of a rank's codes is added to its gradient of
+    With error feedback, the error of a rank's codes is added to its gradient of
     the next step: state "NAME.residual" (Karimireddy et al., arXiv 1901.09847).
     Codes of a sum have "NAME.sum_residual" (Tang et al., arXiv 1905.05957).
+    With ef21, codes are those of the difference of a gradient from "NAME.
+    estimate", which all codes so far stand for (Richtárik et al., arXiv
+    2106.05203).
 
     ```mlir
     func.func @step(..., %w: tensor<64x4xf32> {dtc.parameter = "w"}) -> (..., tensor<64x4xf32> {dtc.gradient = "w"})
@@ -175,12 +178,12 @@ def CompressGradients : Pass<"dtc-compress-gradients", "mlir::ModuleOp"> {
       %j = dtc.reshape %i {dtc.split_dims = {dp = -1}} // all ranks get all codes
       %u = dtc.reshape %v {dtc.split_dims = {dp = -1}}
       ... = dtc.scatter_add (ranks of %j joined), (ranks of %u joined) {batch_dims = 1 : i64}
-      %e1 = dtc.keep_residual %e, %p, %s
+      %e1 = dtc.keep %e, (dtc.sub %p, %s)
     ```
   }];
   let options = [
     Option<"compressor", "compressor", "std::string", "\"none\"", "name in the table of Compressors.h, with its number: topk:0.01">,
-    Option<"keepsErrors", "keeps-errors", "bool", "true", "whether errors are added to the next gradient">,
+    Option<"errorFeedback", "error-feedback", "std::string", "\"on\"", "use of the errors of codes: on, ef21 or off">,
     Option<"dp", "dp", "int64_t", "1", "ranks that share the batch">,
     Option<"hsdp", "hsdp", "int64_t", "1", "size of the ZeRO sharding group within dp">,
     Option<"tp", "tp", "int64_t", "1", "ranks that share each split parameter">,

@@ -363,18 +363,14 @@ static Values lowerAverage(AverageOp op, StructuredBuilder &b) {
                    })};
 }
 
-static Values lowerKeepResidual(KeepResidualOp op, StructuredBuilder &b) {
-  SmallVector<Value> operands = {op.getValue(), op.getSent()};
-  if (op.getNorm())
-    operands.push_back(op.getNorm());
-  return {b.update(op.getResidual(), operands,
+static Values lowerKeep(KeepOp op, StructuredBuilder &b) {
+  return {b.update(op.getState(), op.getOperands().drop_front(),
                    [&](StructuredBuilder &inner, ValueRange v) -> Value {
-                     Value error = arith::SubFOp::create(inner, v[0], v[1]);
                      if (!op.getNorm())
-                       return error;
+                       return v[0];
                      // norm - norm is zero if the norm is finite, else NaN.
-                     Value zero = arith::SubFOp::create(inner, v[2], v[2]);
-                     return skipNan(inner, zero, v.back(), error);
+                     Value zero = arith::SubFOp::create(inner, v[1], v[1]);
+                     return skipNan(inner, zero, v.back(), v[0]);
                    })};
 }
 
@@ -396,6 +392,6 @@ void dtc::registerUpdateLowerings(MLIRContext *context) {
   attachLowering<LionOp, lowerLion>(context);
   attachLowering<ClipByNormOp, lowerClipByNorm>(context);
   attachLowering<AverageOp, lowerAverage>(context);
-  attachLowering<KeepResidualOp, lowerKeepResidual>(context);
+  attachLowering<KeepOp, lowerKeep>(context);
   attachLowering<AccumulateOp, lowerAccumulate>(context);
 }

@@ -13,11 +13,10 @@ void dtc::buildCall(TopKOp op, FunctionLowering &f) {
   RankedTensorType x = getLocalType(op.getX().getType());
   int64_t columns = x.getShape().back();
   int64_t k = op.getIndices().getType().getShape().back();
-  f.call("dtcrt_top_k",
-         {f.getContext(), f.integer(getElementType(x).code),
-          f.integer(x.getNumElements() / columns, 64), f.integer(columns, 64),
-          f.integer(k, 64), f.pointerTo(op.getX()),
-          f.pointerTo(op.getIndices())});
+  f.call("dtcrt_top_k", {f.getContext(), f.integer(getElementType(x).code),
+                         f.integer(x.getNumElements() / columns, 64),
+                         f.integer(columns, 64), f.integer(k, 64),
+                         f.pointerTo(op.getX()), f.pointerTo(op.getIndices())});
 }
 
 void dtc::buildCall(OrthonormalizeOp op, FunctionLowering &f) {

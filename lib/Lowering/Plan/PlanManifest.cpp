@@ -114,6 +114,15 @@ int64_t PlanManifest::addInput(func::FuncOp plan, unsigned argument) {
   return it - inputs.begin();
 }
 
+static json::Array describeSplits(Type type) {
+  json::Array splits;
+  if (LayoutAttr layout = getLayout(type))
+    for (const AxisLayout &entry : layout.getEntries())
+      splits.push_back(
+          json::Object{{"axis", entry.axis.getValue()}, {"dim", entry.dim}});
+  return splits;
+}
+
 int64_t PlanManifest::addParameter(StringRef name, Type type,
                                    DictionaryAttr part, bool isTrained) {
   auto [it, isNew] = parameters.try_emplace(name);
@@ -121,12 +130,7 @@ int64_t PlanManifest::addParameter(StringRef name, Type type,
     return it - parameters.begin();
   json::Object parameter = describe(name, type);
   parameter["trainable"] = isTrained;
-  json::Array splits;
-  if (LayoutAttr layout = getLayout(type))
-    for (const AxisLayout &entry : layout.getEntries())
-      splits.push_back(
-          json::Object{{"axis", entry.axis.getValue()}, {"dim", entry.dim}});
-  parameter["splits"] = std::move(splits);
+  parameter["splits"] = describeSplits(type);
   json::Object tensor = describe(name, type);
   SmallVector<int64_t> start(cast<RankedTensorType>(type).getRank(), 0);
   if (part) {
@@ -181,6 +185,12 @@ static SmallVector<Stored> getStored(DictionaryAttr attributes, StringRef key,
     json::Object place{{"offset", offset}, {"shard", std::move(shard)}};
     if (auto each = member.getAs<StringAttr>("each"))
       place["each"] = each.getValue();
+    if (member.contains("own")) {
+      auto own =
+          cast<RankedTensorType>(member.getAs<TypeAttr>("type").getValue());
+      place["tensor"] = json::Object{{"shape", json::Array(own.getShape())},
+                                     {"splits", describeSplits(own)}};
+    }
     list.push_back({member.getAs<StringAttr>("name"),
                     member.getAs<TypeAttr>("type").getValue(),
                     member.getAs<DictionaryAttr>("part"), std::move(place)});
@@ -211,6 +221,8 @@ LogicalResult PlanManifest::addStage(func::FuncOp plan, int64_t arenaBytes,
       for (Stored &stored : getStored(plan.getArgAttrDict(i), attr::state,
                                       plan.getArgumentTypes()[i], offset)) {
         stored.place["name"] = name.getValue().rsplit('.').second;
+        if (plan.getArgAttr(i, attr::optional))
+          stored.place["optional"] = true;
         states[stored.name].push_back(std::move(stored.place));
       }
 

@@ -25,7 +25,8 @@ static void forEachPlace(const Program &program, int rank, Callback callback) {
   for (const Stage::Parameter &entry : stage.parameters) {
     const ParameterInfo &parameter = program.parameters[entry.index];
     auto visit = [&](std::string group, const ParameterInfo &tensor,
-                     const Stage::Place &place, bool isError = false) {
+                     const Stage::Place &place, bool isEach = false,
+                     bool isOptional = false) {
       std::vector<int> axes;
       axes.reserve(tensor.splits.size() + 3);
       for (const AxisSplit &split : tensor.splits)
@@ -36,14 +37,14 @@ static void forEachPlace(const Program &program, int rank, Callback callback) {
       if (int stages = mesh.find(stageAxis); stages >= 0)
         axes.push_back(stages);
       callback(KeptPiece{std::move(group), &tensor,
-                         pieceOf(tensor, place, mesh, rank), isError},
+                         pieceOf(tensor, place, mesh, rank), isEach,
+                         isOptional},
                axes);
     };
     visit("parameter", parameter, entry.place);
     for (const Stage::State &state : entry.state)
-      visit("state." + state.name, state.each ? *state.each : parameter,
-            state.place,
-            state.name == residualState || state.name == sumResidualState);
+      visit("state." + state.name, state.own ? *state.own : parameter,
+            state.place, state.isEach, state.isOptional);
   }
 }
 
@@ -122,11 +123,6 @@ ShardSummary dtc::rt::writeShard(
 /// The limit of ranks that have states of their own, far above any plan.
 static constexpr int64_t maxCopies = int64_t(1) << 20;
 
-/// Whether each rank of an axis has its own piece, along dimension 0.
-static bool isOfEachRank(const KeptPiece &piece) {
-  return piece.group == std::string("state.") + residualState;
-}
-
 /// Whether a rank is at 0 on all axes but the pipeline's.
 static bool isFirstOfStage(const Mesh &mesh, int rank) {
   std::vector<int> where = mesh.coordinates(rank);
@@ -143,10 +139,10 @@ ShardSet::ShardSet(const Program &program,
     tensors.insert(parameter.tensor);
   for (int rank = 0; rank < program.mesh.size(); ++rank)
     if (isFirstOfStage(program.mesh, rank))
-      forEachPlace(program, rank,
-                   [&](const KeptPiece &piece, const std::vector<int> &) {
-                     kept.insert({{piece.group, piece.parameter->tensor}, piece});
-                   });
+      forEachPlace(
+          program, rank, [&](const KeptPiece &piece, const std::vector<int> &) {
+            kept.insert({{piece.group, piece.parameter->tensor}, piece});
+          });
   for (const std::string &path : paths) {
     files.emplace_back(path);
     add(SafetensorsReader("'" + path + "'", files.back().bytes()));
@@ -188,13 +184,15 @@ void ShardSet::add(const SafetensorsReader &shard) {
         continue; // a state that this program does not have
       const ParameterInfo &parameter = *found->second.parameter;
       std::vector<int64_t> shape = readWholes(place.at("shape"));
-      Entry &entry = entries[entryKey];
       // Another number of ranks may have had such states.
       std::vector<int64_t> expected = parameter.tensorShape;
-      if (isOfEachRank(found->second) && shape.size() == expected.size()) {
-        entry.copies = std::clamp<int64_t>(shape[0], 1, maxCopies);
-        expected[0] = entry.copies;
+      int64_t copies = 1;
+      if (found->second.isEach && shape.size() == expected.size()) {
+        copies = std::clamp<int64_t>(shape[0], 1, maxCopies);
+        expected[0] = copies;
       }
+      if (shape != expected && found->second.isOptional)
+        continue; // of another plan
       // The following work is proportional to the shape, so the shape must be
       // ours.
       if (shape != expected || tensor->dtype != parameter.dtype)
@@ -202,6 +200,8 @@ void ShardSet::add(const SafetensorsReader &shard) {
              "program",
              nameOf(tensor->dtype), formatShape(shape).c_str(),
              nameOf(parameter.dtype), formatShape(expected).c_str());
+      Entry &entry = entries[entryKey];
+      entry.copies = copies;
       Piece piece{readBox(place, shape.size()), readWhole(place.at("first")),
                   elementCount(tensor->shape), 0};
       if (piece.first < 0 ||
@@ -218,38 +218,37 @@ void ShardSet::add(const SafetensorsReader &shard) {
   }
 }
 
-/// Calls `body(data, to, count)` for the elements of a piece in these runs, from
-/// element `offset` of the tensor on. Fails if some are missing.
+/// Calls `body(data, to, count)` for the elements of a piece in these runs,
+/// from element `offset` of the tensor on. Fails if some are missing.
 template <typename Run, typename Callback>
 static void readRuns(const KeptPiece &piece, const std::vector<Run> &runs,
                      int64_t offset, const Callback &body) {
   const ParameterInfo &parameter = *piece.parameter;
   int64_t size = sizeOf(parameter.dtype);
-  forEachRun(
-      parameter.tensorShape, piece.piece,
-      [&](int64_t first, int64_t to, int64_t count) {
-        first += offset;
-        // The last run that starts at the first element or before it.
-        auto run = std::upper_bound(
-            runs.begin(), runs.end(), first,
-            [](int64_t value, const Run &r) { return value < r.first; });
-        if (run != runs.begin())
-          --run;
-        while (count > 0) {
-          while (run != runs.end() && run->first + run->count <= first)
-            ++run;
-          if (run == runs.end() || run->first > first)
-            fail("the checkpoint lacks element %lld of the %s of '%s'",
-                 (long long)first, piece.group.c_str(),
-                 parameter.tensor.c_str());
-          int64_t skip = first - run->first;
-          int64_t step = std::min(count, run->count - skip);
-          body(run->data + skip * size, to, step);
-          first += step;
-          to += step;
-          count -= step;
-        }
-      });
+  forEachRun(parameter.tensorShape, piece.piece,
+             [&](int64_t first, int64_t to, int64_t count) {
+               first += offset;
+               // The last run that starts at the first element or before it.
+               auto run = std::upper_bound(
+                   runs.begin(), runs.end(), first,
+                   [](int64_t value, const Run &r) { return value < r.first; });
+               if (run != runs.begin())
+                 --run;
+               while (count > 0) {
+                 while (run != runs.end() && run->first + run->count <= first)
+                   ++run;
+                 if (run == runs.end() || run->first > first)
+                   fail("the checkpoint lacks element %lld of the %s of '%s'",
+                        (long long)first, piece.group.c_str(),
+                        parameter.tensor.c_str());
+                 int64_t skip = first - run->first;
+                 int64_t step = std::min(count, run->count - skip);
+                 body(run->data + skip * size, to, step);
+                 first += step;
+                 to += step;
+                 count -= step;
+               }
+             });
 }
 
 /// Adds elements that are not aligned in memory.
@@ -288,7 +287,7 @@ void ShardSet::read(const KeptPiece &piece, char *target) const {
   memset(target, 0, size_t(piece.bytes())); // padding stays zero
   auto found = entries.find({piece.group, parameter.tensor});
   if (found == entries.end()) {
-    if (piece.isError)
+    if (piece.isOptional)
       return;
     fail("the checkpoint has no %s of '%s'; it is of another model or "
          "optimizer, or one that froze this parameter; to keep its weights, "
@@ -296,7 +295,7 @@ void ShardSet::read(const KeptPiece &piece, char *target) const {
          piece.group.c_str(), parameter.tensor.c_str());
   }
   const Entry &entry = found->second;
-  if (isOfEachRank(piece) && entry.copies != parameter.tensorShape[0])
+  if (piece.isEach && entry.copies != parameter.tensorShape[0])
     return readSum(piece, entry, target);
   int64_t size = sizeOf(parameter.dtype);
   readRuns(piece, entry.runs, 0,

@@ -24,7 +24,8 @@ struct KeptPiece {
   std::string group; ///< "parameter" or "state.NAME"
   const ParameterInfo *parameter;
   Piece piece;
-  bool isError = false; ///< the error of a compressed gradient
+  bool isEach = false;     ///< along dimension 0, each rank has its own
+  bool isOptional = false; ///< zero if a checkpoint does not have it
 
   int64_t bytes() const { return piece.count * sizeOf(parameter->dtype); }
 };
@@ -56,10 +57,10 @@ public:
   /// than the program's model.
   ShardSet(const Program &program, const std::vector<std::string> &paths);
 
-  /// Fills `target` with the piece, and its padding with zeros. A state that
-  /// each rank has, of another number of ranks, is their sum, divided by the
-  /// number of ranks now; it is zero if the checkpoint does not have it. Throws
-  /// an Error if the shards do not contain all of the piece.
+  /// Fills `target` with the piece, and its padding with zeros. If another
+  /// number of ranks had states of their own, each rank gets the sum of these,
+  /// divided by the number of ranks now. Throws an Error if the shards do not
+  /// contain all of the piece, unless it is optional.
   void read(const KeptPiece &piece, char *target) const;
 
 private:

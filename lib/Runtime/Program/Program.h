@@ -21,10 +21,6 @@ namespace dtc::rt {
 
 /// The name of the state that is a parameter's moving average.
 constexpr const char *averageState = "ema";
-/// The names of states that are errors of compressed gradients: of a rank's
-/// terms, and of sums.
-constexpr const char *residualState = "residual";
-constexpr const char *sumResidualState = "sum_residual";
 
 enum class InputKind {
   input,
@@ -104,9 +100,14 @@ struct Stage {
   struct State {
     std::string name;
     Place place;
-    /// The state as a tensor, if the ranks of an axis have states of their own:
-    /// that of the parameter, with the axis as one more dimension in front.
-    std::optional<ParameterInfo> each;
+    /// The state as a tensor, if it is not like the parameter.
+    std::optional<ParameterInfo> own;
+    /// Whether the ranks of an axis have states of their own, along one more
+    /// dimension in front of the parameter's.
+    bool isEach = false;
+    /// Whether a checkpoint may lack it, or have another shape; it is zero
+    /// then.
+    bool isOptional = false;
   };
   struct Parameter {
     int index;

@@ -119,8 +119,18 @@ static ParameterInfo addDimension(ParameterInfo parameter, int axis,
 static Stage::State readState(const Json &json, const ParameterInfo &parameter,
                               const Mesh &mesh) {
   Stage::State state{json.at("name"), readPlace(json, mesh), std::nullopt};
-  if (json.contains("each"))
-    state.each = addDimension(parameter, findAxis(mesh, json["each"]), mesh);
+  state.isEach = json.contains("each");
+  state.isOptional = json.value("optional", false);
+  if (state.isEach)
+    state.own = addDimension(parameter, findAxis(mesh, json["each"]), mesh);
+  if (json.contains("tensor")) {
+    const Json &tensor = json["tensor"];
+    state.own = parameter;
+    state.own->shape = readWholes(tensor.at("shape"));
+    state.own->splits = readSplits(tensor.at("splits"), mesh);
+    state.own->tensorShape = state.own->shape;
+    state.own->start.assign(state.own->shape.size(), 0);
+  }
   return state;
 }
 

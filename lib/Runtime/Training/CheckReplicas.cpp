@@ -65,7 +65,7 @@ ReplicaCheck::listValues(const Program &program, int rank) {
       add("gradient of ", *entry.gradient, parameter);
     for (const Stage::State &state : entry.state)
       add("state " + state.name + " of ", state.place,
-          state.each ? *state.each : parameter);
+          state.own ? *state.own : parameter);
   }
   list.push_back({"the loss", {}, DTC_F64, stage.loss, 1});
   list.push_back({"the gradient norm", {}, DTC_F64, stage.gradientNorm, 1});

@@ -25,12 +25,15 @@ public:
       : b(b), kind(b.compressor.traits->kind),
         block(b.compressor.traits->block), bits(b.compressor.getBits()) {}
 
-  Codes encode(Value x);
+  /// `use` tells random numbers apart.
+  Codes encode(Value x, StringRef use);
   Value decode(const Codes &codes);
 
 private:
   Value createScale(Value blocks);
-  Value createLevels(Value blocks, Value scale);
+  Value createLevels(Value blocks, Value scale, StringRef use);
+  Value drawNumbers(ArrayRef<int64_t> shape, StringRef use);
+  Value getFeedbackScale(Value scale);
   Value pack(Value levels);
   Value unpack(Value codes);
   Value maskPadding(Value blocks);
@@ -75,8 +78,7 @@ Value BlockCoder::createScale(Value blocks) {
                            b.constant({number, 1}, shares));
   }
   case CompressorKind::Qsgd: {
-    Value norm = b.unary<SqrtOp>(
-        b.sum(b.binary<MulOp>(blocks, blocks), last));
+    Value norm = b.unary<SqrtOp>(b.sum(b.binary<MulOp>(blocks, blocks), last));
     return b.binary<MulOp>(norm, b.constant(1 / b.compressor.number));
   }
   default:
@@ -85,22 +87,39 @@ Value BlockCoder::createScale(Value blocks) {
   }
 }
 
+/// Random numbers for blocks of this shape. Each tensor has its own.
+Value BlockCoder::drawNumbers(ArrayRef<int64_t> shape, StringRef use) {
+  SmallVector<int64_t> own(shape.drop_back());
+  SmallVector<Value> numbers;
+  int64_t left = own.back() * block;
+  for (const Segment &segment : b.unit.segments) {
+    own.back() = llvm::alignTo(segment.size, block);
+    left -= own.back();
+    numbers.push_back(b.random(segment, own, use));
+  }
+  if (left > 0) { // padding, whose levels are zero
+    own.back() = left;
+    numbers.push_back(b.broadcast(b.constant(0), own));
+  }
+  return b.reshape(b.concat(numbers, own.size() - 1), shape);
+}
+
 /// Whole numbers, of the elements' type: 0 or 1 with one bit, else from
 /// -getMaxLevel() on.
-Value BlockCoder::createLevels(Value blocks, Value scale) {
+Value BlockCoder::createLevels(Value blocks, Value scale, StringRef use) {
   Value zero = b.constant(0);
   if (kind == CompressorKind::Sign)
     return b.select(b.compare(Comparison::ge, blocks, zero), b.constant(1),
                     zero);
   // Also divides blocks of zeros.
   constexpr double tiny = 1e-30;
-  Value ratio = b.binary<DivOp>(
-      blocks, b.binary<MaximumOp>(scale, b.constant(tiny)));
+  Value ratio =
+      b.binary<DivOp>(blocks, b.binary<MaximumOp>(scale, b.constant(tiny)));
   if (kind != CompressorKind::Qsgd)
     return b.unary<FloorOp>(b.binary<AddOp>(ratio, b.constant(0.5)));
   // Rounds up with the probability of the fraction.
-  Value level = b.unary<FloorOp>(b.binary<AddOp>(b.unary<AbsOp>(ratio),
-                                                 b.random(getShape(blocks))));
+  Value level = b.unary<FloorOp>(b.binary<AddOp>(
+      b.unary<AbsOp>(ratio), drawNumbers(getShape(blocks), use)));
   level = b.binary<MinimumOp>(level, b.constant(b.compressor.number));
   return b.select(b.compare(Comparison::lt, blocks, zero),
                   b.unary<NegOp>(level), level);
@@ -169,19 +188,31 @@ Value BlockCoder::maskPadding(Value blocks) {
   for (int64_t i = 0; i < block; ++i)
     positions.push_back(double(i));
   auto number = static_cast<int64_t>(counts.size());
-  Value isElement =
-      b.compare(Comparison::lt, b.constant({block}, positions),
-                b.constant({number, 1}, counts));
+  Value isElement = b.compare(Comparison::lt, b.constant({block}, positions),
+                              b.constant({number, 1}, counts));
   return b.select(isElement, blocks, b.constant(0));
 }
 
-Codes BlockCoder::encode(Value x) {
+Codes BlockCoder::encode(Value x, StringRef use) {
   SmallVector<int64_t> shape = getShape(x);
   int64_t row = shape.pop_back_val();
   shape.append({row / block, block});
   Value blocks = b.reshape(x, shape);
   Value scale = createScale(blocks);
-  return {pack(createLevels(blocks, scale)), scale};
+  Value levels = createLevels(blocks, scale, use);
+  return {pack(levels), getFeedbackScale(scale)};
+}
+
+/// Error feedback needs codes that stand for less than the value: those of
+/// random levels are divided by 1 plus the bound of their variance (Richtárik,
+/// Sokolov and Fatkhullin, arXiv 2106.05203, lemma 8).
+Value BlockCoder::getFeedbackScale(Value scale) {
+  if (kind != CompressorKind::Qsgd || b.feedback == ErrorFeedback::Off)
+    return scale;
+  double levels = b.compressor.number, size = double(block);
+  double variance =
+      std::min(size / (levels * levels), std::sqrt(size) / levels);
+  return b.binary<MulOp>(scale, b.constant(1 / (1 + variance)));
 }
 
 Value BlockCoder::decode(const Codes &codes) {
@@ -195,23 +226,25 @@ Value BlockCoder::decode(const Codes &codes) {
 
 CompressedSum dtc::sumBlockCodes(CompressionBuilder &b, Value terms) {
   BlockCoder coder(b);
-  Codes own = coder.encode(terms);
+  Codes own = coder.encode(terms, "terms");
   Value sent = coder.decode(own);
   // Each rank gets the codes of its part from all others.
   constexpr int64_t blocksDim = 2;
   Codes parts = {b.exchange(own.codes, blocksDim),
                  b.exchange(own.scales, blocksDim)};
-  Value sum = b.reshape(b.sum(coder.decode(parts), 0),
-                        getShape(b.unit.gradient));
+  Value sum =
+      b.reshape(b.sum(coder.decode(parts), 0), getShape(b.unit.gradient));
   if (b.unit.isSharded)
     return {sum, sent};
-  Value residual = b.getSumResidual();
-  if (residual)
+  Value residual;
+  if (b.feedback != ErrorFeedback::Off) {
+    residual = b.addStateOfSum("sum_residual", /*isSplit=*/true);
     sum = b.binary<AddOp>(sum, residual);
-  Codes ofSum = coder.encode(sum);
+  }
+  Codes ofSum = coder.encode(sum, "sum");
   if (residual)
-    b.keepError(residual, sum, coder.decode(ofSum), "sum_residual");
-  return {coder.decode({b.exchange(ofSum.codes, -1),
-                        b.exchange(ofSum.scales, -1)}),
-          sent};
+    b.keep(residual, b.binary<SubOp>(sum, coder.decode(ofSum)));
+  return {
+      coder.decode({b.exchange(ofSum.codes, -1), b.exchange(ofSum.scales, -1)}),
+      sent};
 }

@@ -11,6 +11,7 @@
 #include "dtc/Dialect/StepFunction.h"
 #include "dtc/Support/Axes.h"
 #include "dtc/Training/Passes.h"
+#include "llvm/ADT/StringSwitch.h"
 
 namespace dtc {
 #define GEN_PASS_DEF_COMPRESSGRADIENTS
@@ -42,6 +43,7 @@ private:
                  Results &results);
 
   Compressor method;
+  ErrorFeedback feedback = ErrorFeedback::Residual;
   int64_t numUnits = 0;
 };
 
@@ -57,33 +59,74 @@ static SmallVector<ReturnedGradient> getGradients(func::FuncOp step) {
   return gradients;
 }
 
+/// A tensor of which each row has one of `parts` parts. A part is a matrix of
+/// its first dimension and all others.
+static Segment describe(StringRef name, RankedTensorType type, int64_t parts,
+                        int64_t start, int64_t splitDim) {
+  int64_t size = type.getNumElements() / parts;
+  int64_t rows = type.getRank() < 2 ? 1 : type.getDimSize(0);
+  if (rows > 1 && parts > 1 && splitDim == 0)
+    rows /= parts;
+  return {name.str(), start, size, rows};
+}
+
+static CompressedSum sumCodes(CompressionBuilder &b, Value terms) {
+  switch (b.compressor.traits->kind) {
+  case CompressorKind::TopK:
+  case CompressorKind::RandK:
+    return sumSparseCodes(b, terms);
+  case CompressorKind::PowerSgd:
+    return sumFactors(b, terms);
+  default:
+    return sumBlockCodes(b, terms);
+  }
+}
+
+/// The sum of what codes stand for.
+static Value createSum(CompressionBuilder &b, Value terms) {
+  switch (b.feedback) {
+  case ErrorFeedback::Off:
+    return sumCodes(b, terms).sum;
+  case ErrorFeedback::Residual: {
+    Value residual = b.addStateOfTerms("residual");
+    terms = b.binary<AddOp>(terms, residual);
+    CompressedSum made = sumCodes(b, terms);
+    b.keep(residual, b.binary<SubOp>(terms, made.sent));
+    return made.sum;
+  }
+  case ErrorFeedback::Estimate: {
+    Value estimate = b.addStateOfTerms("estimate");
+    Value known = b.addStateOfSum("sum_estimate", b.unit.isSharded);
+    CompressedSum made = sumCodes(b, b.binary<SubOp>(terms, estimate));
+    b.keep(estimate, b.binary<AddOp>(estimate, made.sent));
+    Value sum = b.binary<AddOp>(known, made.sum);
+    b.keep(known, sum);
+    return sum;
+  }
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
 /// Adds the sum of a unit, and its states, to the step. Returns the sum.
 Value CompressGradientsPass::compress(func::FuncOp step,
                                       const CompressionUnit &unit,
                                       Results &results) {
-  CompressionBuilder b(step, unit, method, keepsErrors, numUnits++);
+  CompressionBuilder b(step, unit, method, feedback);
   SmallVector<int64_t> shape = {unit.ranks};
   auto type = cast<RankedTensorType>(unit.gradient.getType());
   llvm::append_range(shape, type.getShape());
-  Value terms = TermsOp::create(b, b.loc, type.clone(shape), unit.gradient,
-                                unit.axis);
-  // A loss scale may change from step to step, so residuals are without it.
+  Value terms =
+      TermsOp::create(b, b.loc, type.clone(shape), unit.gradient, unit.axis);
+  // A loss scale may change from step to step, so states are without it.
   Value scale = findScalarInput(step, lossScaleKind);
   if (scale) {
     scale = b.cast(scale, b.element);
     terms = b.binary<DivOp>(terms, scale);
   }
-  Value residual = b.getResidual();
-  if (residual)
-    terms = b.binary<AddOp>(terms, residual);
-  CompressedSum made = method.traits->block > 1
-                           ? sumBlockCodes(b, terms)
-                           : sumSparseCodes(b, terms);
-  if (residual)
-    b.keepError(residual, terms, made.sent, "residual");
-  for (auto &[name, value] : b.states)
-    results.add(value, attr::state, name, unit.members);
-  return scale ? b.binary<MulOp>(made.sum, scale) : made.sum;
+  Value sum = createSum(b, terms);
+  for (const CompressionBuilder::KeptState &state : b.states)
+    results.add(state.value, attr::state, state.name, state.members);
+  return scale ? b.binary<MulOp>(sum, scale) : sum;
 }
 
 /// Flattens gradients into buckets, and gives each member its part of the sum.
@@ -99,21 +142,22 @@ LogicalResult CompressGradientsPass::compressBuckets(func::FuncOp step,
     int64_t parts = bucket.members.front().parts;
     RankedTensorType type = bucket.getType(block > 1 ? dp * block : 1);
     CompressionUnit unit;
-    unit.name = ("/gradients" + Twine(numUnits)).str();
+    unit.name = ("/gradients" + Twine(numUnits++)).str();
     unit.gradient = joinGradients(step, bucket, type);
     unit.axis = StringAttr::get(&getContext(), dataAxis);
     unit.ranks = dp;
     unit.members = describeMembers(step, bucket);
     unit.parts = parts;
     for (const BucketMember &member : bucket.members)
-      unit.segments.push_back({member.start, member.getSize()});
+      unit.segments.push_back(describe(member.getName(), member.getType(),
+                                       parts, member.start, member.splitDim));
     Value sum = compress(step, unit, results);
     OpBuilder builder(&getContext());
     builder.setInsertionPointAfterValue(sum);
     for (const BucketMember &member : bucket.members) {
-      auto slice = SliceOp::create(
-          builder, sum.getLoc(), type.clone({parts, member.getSize()}), sum, 1,
-          member.start, /*view=*/true);
+      auto slice = SliceOp::create(builder, sum.getLoc(),
+                                   type.clone({parts, member.getSize()}), sum,
+                                   1, member.start, /*view=*/true);
       sums[member.getName()] = restoreMember(builder, member, slice);
     }
   }
@@ -124,8 +168,7 @@ LogicalResult CompressGradientsPass::compressBuckets(func::FuncOp step,
 
 /// Compresses the gradients of ZeRO's flat parameters. With groups, ranks of
 /// the same place in all groups sum their shards.
-void CompressGradientsPass::compressFlat(func::FuncOp step,
-                                         Results &results) {
+void CompressGradientsPass::compressFlat(func::FuncOp step, Results &results) {
   bool isHybrid = hsdp > 1;
   for (const ReturnedGradient &gradient : getGradients(step)) {
     auto type = cast<RankedTensorType>(gradient.value.getType());
@@ -148,13 +191,18 @@ void CompressGradientsPass::compressFlat(func::FuncOp step,
       last->removeAttr(attr::perMicrobatch);
     }
     if (isHybrid && method.traits->block == 1)
-      unit.segments.push_back({0, type.getDimSize(1) / hsdp});
+      unit.segments.push_back({unit.name, 0, type.getDimSize(1) / hsdp, 1});
     else
       for (auto member : gradient.members.getAsRange<DictionaryAttr>()) {
-        auto own = cast<RankedTensorType>(
-            member.getAs<TypeAttr>("type").getValue());
-        unit.segments.push_back({member.getAs<IntegerAttr>("start").getInt(),
-                                 own.getNumElements() / unit.parts});
+        auto own =
+            cast<RankedTensorType>(member.getAs<TypeAttr>("type").getValue());
+        int64_t splitDim = 0;
+        if (auto splits = member.getAs<DictionaryAttr>(attr::splitDims))
+          if (auto dim = splits.getAs<IntegerAttr>(tensorAxis))
+            splitDim = dim.getInt();
+        unit.segments.push_back(
+            describe(member.getAs<StringAttr>("name"), own, unit.parts,
+                     member.getAs<IntegerAttr>("start").getInt(), splitDim));
       }
     Value sum = compress(step, unit, results);
     sum.getDefiningOp()->setAttr(attr::splitDims, split);
@@ -172,6 +220,10 @@ void CompressGradientsPass::runOnOperation() {
   if (!*parsed)
     return;
   method = **parsed;
+  feedback = llvm::StringSwitch<ErrorFeedback>(errorFeedback)
+                 .Case("off", ErrorFeedback::Off)
+                 .Case("ef21", ErrorFeedback::Estimate)
+                 .Default(ErrorFeedback::Residual);
   FailureOr<func::FuncOp> step = findFunction(getOperation(), stepName);
   if (failed(step))
     return signalPassFailure();

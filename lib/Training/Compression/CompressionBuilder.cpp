@@ -6,6 +6,8 @@
 
 #include "CompressionBuilder.h"
 #include "dtc/Support/Axes.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CRC.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -13,21 +15,22 @@ using namespace dtc;
 CompressionBuilder::CompressionBuilder(func::FuncOp step,
                                        const CompressionUnit &unit,
                                        const Compressor &compressor,
-                                       bool keepsErrors, int64_t number)
+                                       ErrorFeedback feedback)
     : OpBuilder(step.getContext()), unit(unit), compressor(compressor),
-      loc(unit.gradient.getLoc()),
-      element(getElementTypeOrSelf(unit.gradient)), step(step),
-      keepsErrors(keepsErrors), number(number) {
+      feedback(feedback), loc(unit.gradient.getLoc()),
+      element(getElementTypeOrSelf(unit.gradient)), step(step) {
   setInsertionPointAfterValue(unit.gradient);
+}
+
+static RankedTensorType getTensorType(Value x) {
+  return llvm::cast<RankedTensorType>(x.getType());
 }
 
 //===----------------------------------------------------------------------===//
 // Elements
 //===----------------------------------------------------------------------===//
 
-Value CompressionBuilder::constant(double value) {
-  return constant({}, value);
-}
+Value CompressionBuilder::constant(double value) { return constant({}, value); }
 
 Value CompressionBuilder::constant(ArrayRef<int64_t> shape,
                                    ArrayRef<double> values) {
@@ -40,15 +43,13 @@ Value CompressionBuilder::constant(ArrayRef<int64_t> shape,
 }
 
 Value CompressionBuilder::cast(Value x, Type to) {
-  auto type = mlir::cast<RankedTensorType>(x.getType());
-  return CastOp::create(*this, loc, type.clone(to), x);
+  return CastOp::create(*this, loc, getTensorType(x).clone(to), x);
 }
 
 Value CompressionBuilder::reshape(Value x, ArrayRef<int64_t> shape) {
-  auto type = mlir::cast<RankedTensorType>(x.getType());
-  if (type.getShape() == shape)
+  if (getTensorType(x).getShape() == shape)
     return x;
-  return ReshapeOp::create(*this, loc, type.clone(shape), x);
+  return ReshapeOp::create(*this, loc, getTensorType(x).clone(shape), x);
 }
 
 Value CompressionBuilder::sum(Value x, int64_t dim) {
@@ -72,14 +73,41 @@ static Value getSeed(func::FuncOp step) {
   return step.getArgument(0);
 }
 
-Value CompressionBuilder::random(ArrayRef<int64_t> shape) {
-  // Numbers of random ops that models do not have.
-  constexpr int64_t first = int64_t(1) << 32, ofUnit = 16;
+Value CompressionBuilder::slice(Value x, int64_t dim, int64_t start,
+                                int64_t size) {
+  SmallVector<int64_t> shape(getTensorType(x).getShape());
+  if (shape[dim] == size)
+    return x;
+  shape[dim] = size;
+  return SliceOp::create(*this, loc, getTensorType(x).clone(shape), x, dim,
+                         start,
+                         /*view=*/true);
+}
+
+Value CompressionBuilder::concat(ArrayRef<Value> parts, int64_t dim) {
+  if (parts.size() == 1)
+    return parts.front();
+  SmallVector<int64_t> shape(getTensorType(parts.front()).getShape());
+  shape[dim] = 0;
+  for (Value part : parts)
+    shape[dim] += getTensorType(part).getDimSize(dim);
+  return ConcatOp::create(*this, loc, getTensorType(parts.front()).clone(shape),
+                          parts, dim);
+}
+
+Value CompressionBuilder::broadcast(Value x, ArrayRef<int64_t> shape) {
+  return BroadcastOp::create(*this, loc, getTensorType(x).clone(shape), x);
+}
+
+Value CompressionBuilder::random(const Segment &segment,
+                                 ArrayRef<int64_t> shape, StringRef use) {
+  // Random ops of models have small numbers.
+  std::string name = segment.name + "/" + use.str();
+  int64_t id = llvm::crc32(llvm::arrayRefFromStringRef(name)) | 0x80000000u;
   Value seed = getSeed(step);
   Value now = *getScalarInput(step, "step");
   return RandomUniformOp::create(
-      *this, loc, RankedTensorType::get(shape, element), seed, now,
-      first + number * ofUnit + drawn++);
+      *this, loc, RankedTensorType::get(shape, element), seed, now, id);
 }
 
 //===----------------------------------------------------------------------===//
@@ -101,6 +129,7 @@ Value CompressionBuilder::addState(
     splitDims.set(axis, getI64IntegerAttr(dim));
   attributes.set(attr::state, getStringAttr(unit.name + "." + name));
   attributes.set(attr::members, members);
+  attributes.set(attr::optional, getUnitAttr());
   attributes.set(attr::splitDims, splitDims.getDictionary(getContext()));
   unsigned position = step.getNumArguments();
   (void)step.insertArgument(position, RankedTensorType::get(shape, element),
@@ -108,43 +137,48 @@ Value CompressionBuilder::addState(
   return step.getArgument(position);
 }
 
-Value CompressionBuilder::getResidual() {
-  if (!keepsErrors)
-    return {};
-  auto type = mlir::cast<RankedTensorType>(unit.gradient.getType());
+Value CompressionBuilder::addStateOfTerms(StringRef name) {
   SmallVector<std::pair<StringRef, int64_t>> splits = {{unit.axis, 0}};
   if (unit.parts > 1)
     splits.push_back({tensorAxis, 1});
   if (unit.shards > 1)
     splits.push_back({unit.shardAxis, 2});
   SmallVector<int64_t> shape = {unit.ranks};
-  llvm::append_range(shape, type.getShape());
-  // Each rank has a residual of its own, beside all splits of the parameter.
+  llvm::append_range(shape, getTensorType(unit.gradient).getShape());
   auto members = llvm::map_to_vector(
       unit.members.getAsRange<DictionaryAttr>(), [&](DictionaryAttr member) {
         NamedAttrList entry(member);
         entry.set("each", unit.axis);
         return Attribute(entry.getDictionary(getContext()));
       });
-  return addState("residual", shape, getArrayAttr(members), splits);
+  return addState(name, shape, getArrayAttr(members), splits);
 }
 
-Value CompressionBuilder::getSumResidual() {
-  if (!keepsErrors)
-    return {};
-  auto type = mlir::cast<RankedTensorType>(unit.gradient.getType());
+Value CompressionBuilder::addStateOfSum(StringRef name, bool isSplit) {
   SmallVector<std::pair<StringRef, int64_t>> splits;
   if (unit.parts > 1)
     splits.push_back({tensorAxis, 0});
   if (unit.shards > 1)
     splits.push_back({unit.shardAxis, 1});
-  splits.push_back({unit.axis, 1});
-  return addState("sum_residual", type.getShape(), unit.members, splits);
+  if (isSplit)
+    splits.push_back({unit.axis, 1});
+  return addState(name, getTensorType(unit.gradient).getShape(), unit.members,
+                  splits);
 }
 
-void CompressionBuilder::keepError(Value residual, Value value, Value sent,
-                                   StringRef state) {
-  Value kept = KeepResidualOp::create(*this, loc, residual.getType(), residual,
-                                      value, sent, /*norm=*/Value());
-  states.push_back({unit.name + "." + state.str(), kept});
+Value CompressionBuilder::addOwnState(StringRef name, int64_t elements,
+                                      ArrayAttr members) {
+  SmallVector<std::pair<StringRef, int64_t>> splits;
+  if (unit.parts > 1)
+    splits.push_back({tensorAxis, 0});
+  return addState(name, {unit.parts, elements}, members, splits);
+}
+
+void CompressionBuilder::keep(Value state, Value value) {
+  unsigned number = llvm::cast<BlockArgument>(state).getArgNumber();
+  Value kept = KeepOp::create(*this, loc, state.getType(), state, value,
+                              /*norm=*/Value());
+  states.push_back(
+      {step.getArgAttrOfType<StringAttr>(number, attr::state).str(), kept,
+       step.getArgAttr(number, attr::members)});
 }

@@ -16,7 +16,11 @@ namespace dtc {
 /// A tensor in a row of a unit, which is compressed by itself where the
 /// compressor does not work on blocks.
 struct Segment {
+  std::string name;
   int64_t start, size;
+  int64_t rows; ///< of the matrix [rows, size / rows] that it is
+
+  int64_t getColumns() const { return size / rows; }
 };
 
 /// Gradients that are compressed and exchanged together.
@@ -43,11 +47,17 @@ struct CompressedSum {
                     ///< for
 };
 
+/// The use of the errors of codes.
+enum class ErrorFeedback {
+  Off,
+  Residual, ///< errors are added to the next terms
+  Estimate, ///< codes are those of changes of the terms (EF21)
+};
+
 class CompressionBuilder : public mlir::OpBuilder {
 public:
   CompressionBuilder(mlir::func::FuncOp step, const CompressionUnit &unit,
-                     const Compressor &compressor, bool keepsErrors,
-                     int64_t number);
+                     const Compressor &compressor, ErrorFeedback feedback);
 
   //===--- Elements -------------------------------------------------------===//
 
@@ -71,45 +81,55 @@ public:
   mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b) {
     return SelectOp::create(*this, loc, condition, a, b);
   }
-  /// Random numbers between 0 and 1, others in each step.
-  mlir::Value random(llvm::ArrayRef<int64_t> shape);
+  mlir::Value slice(mlir::Value x, int64_t dim, int64_t start, int64_t size);
+  mlir::Value concat(llvm::ArrayRef<mlir::Value> parts, int64_t dim);
+  mlir::Value broadcast(mlir::Value x, llvm::ArrayRef<int64_t> shape);
+  /// Random numbers between 0 and 1, others in each step and for each segment
+  /// and `use`. The same under every plan.
+  mlir::Value random(const Segment &segment, llvm::ArrayRef<int64_t> shape,
+                     llvm::StringRef use);
 
   //===--- Exchange and state ---------------------------------------------===//
 
   /// The value where the unit's axis splits dimension `dim`; -1: whole.
   mlir::Value exchange(mlir::Value x, int64_t dim);
 
-  /// value - sent, as state of the unit for the next step.
-  void keepError(mlir::Value residual, mlir::Value value, mlir::Value sent,
-                 llvm::StringRef state);
-  /// The residual of [ranks, parts, elements], each rank's own; null if errors
-  /// are not kept.
-  mlir::Value getResidual();
-  /// The residual of [parts, elements], split over the ranks; null as above.
-  mlir::Value getSumResidual();
+  /// A state of [ranks, parts, elements], each rank's own.
+  mlir::Value addStateOfTerms(llvm::StringRef name);
+  /// A state of [parts, elements]; if `isSplit`, the unit's axis splits it.
+  mlir::Value addStateOfSum(llvm::StringRef name, bool isSplit);
+  /// A state of [parts, elements] that all ranks have, with members of own
+  /// types.
+  mlir::Value addOwnState(llvm::StringRef name, int64_t elements,
+                          mlir::ArrayAttr members);
+  /// Keeps the value as the new state.
+  void keep(mlir::Value state, mlir::Value value);
 
   const CompressionUnit &unit;
   const Compressor &compressor;
+  ErrorFeedback feedback;
   mlir::Location loc;
   mlir::Type element; ///< of the gradient
-  /// The new states, by name.
-  llvm::SmallVector<std::pair<std::string, mlir::Value>> states;
+  struct KeptState {
+    std::string name;
+    mlir::Value value;
+    mlir::Attribute members;
+  };
+  llvm::SmallVector<KeptState> states;
 
 private:
-  mlir::Value addState(llvm::StringRef name, llvm::ArrayRef<int64_t> shape,
-                       mlir::ArrayAttr members,
-                       llvm::ArrayRef<std::pair<llvm::StringRef, int64_t>>
-                           splits);
+  mlir::Value
+  addState(llvm::StringRef name, llvm::ArrayRef<int64_t> shape,
+           mlir::ArrayAttr members,
+           llvm::ArrayRef<std::pair<llvm::StringRef, int64_t>> splits);
 
   mlir::func::FuncOp step;
-  bool keepsErrors;
-  int64_t number; ///< of the unit, for random numbers
-  int64_t drawn = 0;
 };
 
 /// Sums the terms [ranks, parts, elements] of a unit by one kind of compressor.
 CompressedSum sumBlockCodes(CompressionBuilder &b, mlir::Value terms);
 CompressedSum sumSparseCodes(CompressionBuilder &b, mlir::Value terms);
+CompressedSum sumFactors(CompressionBuilder &b, mlir::Value terms);
 
 } // namespace dtc
 

@@ -16,10 +16,10 @@ using Kind = CompressorKind;
 using Number = CompressorNumber;
 
 static constexpr CompressorTraits compressors[] = {
-    {Kind::TopK, "topk", Number::Ratio, CodeExchange::Gather, 1, 0,
-     "1 - k/n", "Stich et al., arXiv 1809.07599"},
-    {Kind::RandK, "randk", Number::Ratio, CodeExchange::Sum, 1, 0,
-     "1 - k/n", "Stich et al., arXiv 1809.07599"},
+    {Kind::TopK, "topk", Number::Ratio, CodeExchange::Gather, 1, 0, "1 - k/n",
+     "Stich et al., arXiv 1809.07599"},
+    {Kind::RandK, "randk", Number::Ratio, CodeExchange::Sum, 1, 0, "1 - k/n",
+     "Stich et al., arXiv 1809.07599"},
     {Kind::Sign, "sign", Number::None, CodeExchange::AllToAll, 1024, 1,
      "1 - |x|1² / (n |x|2²)", "Karimireddy et al., arXiv 1901.09847"},
     {Kind::Int8, "int8", Number::None, CodeExchange::AllToAll, 256, 8,
@@ -76,9 +76,8 @@ Compressor::parse(llvm::StringRef text) {
   if (text == "none")
     return std::nullopt;
   auto [name, rest] = text.split(':');
-  const auto *found = llvm::find_if(compressors, [&](const auto &traits) {
-    return name == traits.name;
-  });
+  const auto *found = llvm::find_if(
+      compressors, [&](const auto &traits) { return name == traits.name; });
   auto expected = [] {
     return llvm::join(llvm::map_range(compressors,
                                       [](const CompressorTraits &traits) {
@@ -98,8 +97,8 @@ Compressor::parse(llvm::StringRef text) {
                                    "', expected " + found->name +
                                    getNumberName(found->number));
   if (const char *valid = findNumberError(found->number, compressor.number))
-    return llvm::createStringError("--compress is '" + Twine(text) + "': " +
-                                   rest + " is not " + valid);
+    return llvm::createStringError("--compress is '" + Twine(text) +
+                                   "': " + rest + " is not " + valid);
   return std::optional<Compressor>(compressor);
 }
 

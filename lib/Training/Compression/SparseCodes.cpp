@@ -14,24 +14,17 @@ static RankedTensorType getType(Value x) {
   return cast<RankedTensorType>(x.getType());
 }
 
-/// The places, in a row of the unit, of the elements with the largest
-/// magnitudes of each tensor.
+/// The places, in a row, of the elements of each tensor with the largest
+/// magnitudes.
 static Value selectLargest(CompressionBuilder &b, Value x) {
   SmallVector<int64_t> shape(getType(x).getShape());
   int64_t dim = shape.size() - 1;
   SmallVector<Value> selected;
-  int64_t total = 0;
   for (const Segment &segment : b.unit.segments) {
-    shape[dim] = segment.size;
-    Value part = x;
-    if (segment.size != getType(x).getDimSize(dim))
-      part = SliceOp::create(b, b.loc,
-                             RankedTensorType::get(shape, b.element), x, dim,
-                             segment.start, /*view=*/true);
     shape[dim] = b.compressor.getCount(segment.size);
-    total += shape[dim];
     auto type = RankedTensorType::get(shape, b.getI32Type());
-    Value places = TopKOp::create(b, b.loc, type, part);
+    Value places = TopKOp::create(b, b.loc, type,
+                                  b.slice(x, dim, segment.start, segment.size));
     if (segment.start > 0) {
       auto scalar = RankedTensorType::get({}, b.getI32Type());
       Value start = ConstantOp::create(
@@ -41,21 +34,15 @@ static Value selectLargest(CompressionBuilder &b, Value x) {
     }
     selected.push_back(places);
   }
-  if (selected.size() == 1)
-    return selected.front();
-  shape[dim] = total;
-  return ConcatOp::create(b, b.loc,
-                          RankedTensorType::get(shape, b.getI32Type()),
-                          selected, dim);
+  return b.concat(selected, dim);
 }
 
 /// Puts values at their places of a tensor of zeros. The first dimensions of
 /// all three are one.
 static Value scatter(CompressionBuilder &b, Value places, Value values,
                      ArrayRef<int64_t> shape) {
-  return ScatterAddOp::create(b, b.loc,
-                              RankedTensorType::get(shape, b.element), places,
-                              values, shape.size() - 1);
+  return ScatterAddOp::create(b, b.loc, RankedTensorType::get(shape, b.element),
+                              places, values, shape.size() - 1);
 }
 
 /// [ranks, parts, k] as [parts, ranks * k].
@@ -71,23 +58,48 @@ static CompressedSum sumLargest(CompressionBuilder &b, Value terms) {
   Value values = GatherOp::create(b, b.loc, terms, places, 2);
   Value sent = scatter(b, places, values, shape);
   Value all = scatter(b, joinRanks(b, b.exchange(places, -1)),
-                      joinRanks(b, b.exchange(values, -1)),
-                      shape.drop_front());
+                      joinRanks(b, b.exchange(values, -1)), shape.drop_front());
   return {all, sent};
 }
 
-/// All ranks draw the same places, so the values add up.
+/// Random numbers for a row: the largest of them select its elements.
+static Value drawRow(CompressionBuilder &b, ArrayRef<int64_t> row) {
+  SmallVector<int64_t> shape(row);
+  SmallVector<Value> numbers;
+  int64_t end = 0;
+  for (const Segment &segment : b.unit.segments) {
+    shape.back() = segment.size;
+    numbers.push_back(b.random(segment, shape, "places"));
+    end = segment.start + segment.size;
+  }
+  if (end < row.back()) { // padding
+    shape.back() = row.back() - end;
+    numbers.push_back(b.broadcast(b.constant(0), shape));
+  }
+  return b.concat(numbers, shape.size() - 1);
+}
+
+/// All ranks draw the same places, so the values add up. Without error
+/// feedback, values are scaled such that their mean is that of all elements.
 static CompressedSum sumRandom(CompressionBuilder &b, Value terms) {
   ArrayRef<int64_t> row = getType(terms).getShape().drop_front();
-  Value places = selectLargest(b, b.random(row));
+  Value places = selectLargest(b, drawRow(b, row));
   SmallVector<int64_t> shape = {b.unit.ranks};
   llvm::append_range(shape, getType(places).getShape());
-  Value ofRanks = BroadcastOp::create(
-      b, b.loc, RankedTensorType::get(shape, b.getI32Type()), places);
+  Value ofRanks = b.broadcast(places, shape);
   Value values = GatherOp::create(b, b.loc, terms, ofRanks, 2);
+  if (b.feedback == ErrorFeedback::Off) {
+    SmallVector<double> factors;
+    for (const Segment &segment : b.unit.segments) {
+      int64_t count = b.compressor.getCount(segment.size);
+      factors.append(count, double(segment.size) / double(count));
+    }
+    auto count = static_cast<int64_t>(factors.size());
+    values = b.binary<MulOp>(values, b.constant({count}, factors));
+  }
   Value sent = scatter(b, ofRanks, values, getType(terms).getShape());
-  Value sum = b.exchange(
-      b.reshape(b.sum(values, 0), getType(places).getShape()), -1);
+  Value sum =
+      b.exchange(b.reshape(b.sum(values, 0), getType(places).getShape()), -1);
   return {scatter(b, places, sum, row), sent};
 }
 
@@ -95,8 +107,8 @@ CompressedSum dtc::sumSparseCodes(CompressionBuilder &b, Value terms) {
   // Each shard of a row selects by itself.
   ArrayRef<int64_t> shape = getType(terms).getShape();
   ArrayRef<int64_t> whole = getType(b.unit.gradient).getShape();
-  Value rows = b.reshape(terms, {shape[0], shape[1] * b.unit.shards,
-                                 shape[2] / b.unit.shards});
+  Value rows = b.reshape(
+      terms, {shape[0], shape[1] * b.unit.shards, shape[2] / b.unit.shards});
   CompressedSum made = b.compressor.traits->kind == CompressorKind::TopK
                            ? sumLargest(b, rows)
                            : sumRandom(b, rows);

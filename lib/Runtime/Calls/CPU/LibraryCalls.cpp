@@ -163,9 +163,9 @@ void dtcrt_top_k(dtc_context *context, int32_t dtype, int64_t rows,
   dtc_dtype type = expectFloat("top_k", dtype);
   auto describe = [&] {
     RecordedCall call;
-    call.what = format("largest %lld of %lld elements, %lld rows of %s",
-                       (long long)k, (long long)columns, (long long)rows,
-                       nameOf(type));
+    call.what =
+        format("largest %lld of %lld elements, %lld rows of %s", (long long)k,
+               (long long)columns, (long long)rows, nameOf(type));
     return call;
   };
   makeCall(context, describe, [=] {
