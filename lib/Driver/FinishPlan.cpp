@@ -43,7 +43,8 @@ static LogicalResult checkZero(const ParallelOptions &plan) {
   return success();
 }
 
-static LogicalResult checkCompression(const ParallelOptions &plan) {
+static LogicalResult checkCompression(const Strategy &strategy) {
+  const ParallelOptions &plan = strategy.parallel;
   llvm::Expected<std::optional<Compressor>> parsed =
       Compressor::parse(plan.compress);
   if (!parsed)
@@ -54,6 +55,10 @@ static LogicalResult checkCompression(const ParallelOptions &plan) {
   if (!*parsed)
     return success();
   std::string given = "--compress " + plan.compress;
+  if (strategy.target.kind == "cuda" && (*parsed)->traits->block == 1)
+    return fail(given + " needs a selection or orthonormal columns, which GPUs "
+                        "do not compute yet; use sign, int8, int4 or qsgd, or "
+                        "--target cpu");
   if (plan.replicasAtLaunch)
     return fail(given + " keeps an error for each replica, but --dp auto "
                         "leaves their number open; use --dp N");
@@ -108,7 +113,8 @@ LogicalResult dtc::finishPlan(DriverOptions &options) {
   ParallelOptions &plan = options.compile.parallel;
   openReplicas(plan);
   if (failed(checkRanks(plan)) || failed(checkZero(plan)) ||
-      failed(checkCompression(plan)) || failed(checkOffload(options.compile)))
+      failed(checkCompression(options.compile)) ||
+      failed(checkOffload(options.compile)))
     return failure();
   if (!plan.layouts.empty() && plan.tp == 1)
     return fail("--layout '" + plan.layouts.front() +

@@ -43,6 +43,7 @@ bool CudaTarget::computes(LibraryFunction function) const {
   case LibraryFunction::MatMulEpilogue:
     return isEmulated() || CudaArchitecture::find(architecture)->hasEpilogues;
   case LibraryFunction::Pooling:
+  case LibraryFunction::Compression:
     return false;
   case LibraryFunction::MatMul:
   case LibraryFunction::Attention:

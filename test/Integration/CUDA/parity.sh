@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Checks that GPU programs on stand-ins train like the CPU's under each plan: losses and
-# gradients of two steps of SGD to 1e-5. The stand-ins execute streams in a random
-# order that streams and events allow. They end the program if two accesses of one
-# buffer have no order or if ranks disagree on a collective.
+# gradients of two steps of SGD to $tolerance, which is 1e-5 if it is not set. The
+# stand-ins execute streams in a random order that streams and events allow. They end
+# the program if two accesses of one buffer have no order or if ranks disagree on a
+# collective.
 #
-# usage: parity.sh MODEL WORKDIR PLAN...                PLAN as in CPU/common.sh
+# usage: [tolerance=X] parity.sh MODEL WORKDIR PLAN...                PLAN as in CPU/common.sh
 
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -20,7 +21,7 @@ check() {
     --dump-gradients "$here/gpu.gradients"
   for step in 1 2; do
     dtc-compare tensors "$here/gpu.gradients/step-$step.safetensors" \
-      "$here/cpu.gradients/step-$step.safetensors" --tolerance 1e-5
+      "$here/cpu.gradients/step-$step.safetensors" --tolerance "${tolerance:-1e-5}"
   done
   rm -r "$here"
 }
