@@ -58,6 +58,7 @@ Runtime/Options                | Runtime/Core Runtime/Program
 Runtime/System                 | Support Runtime/Core
 Runtime/Device                 | ABI Runtime/Core Runtime/Program Runtime/System
 Runtime/Device/CPU/MatMul      | ABI Runtime/Core Runtime/Device/CPU/Gemm Runtime/Options Runtime/System Runtime/Device
+Runtime/Device/CPU/Compression | ABI Runtime/System
 Runtime/Device/CPU/Convolution | ABI Runtime/Core Runtime/Device/CPU/Gemm Runtime/System Runtime/Device/CPU/MatMul
 Runtime/Device/CPU/Narrow      | Runtime/Core Runtime/System Runtime/Device/CPU/MatMul Runtime/Device/CPU/Convolution
 Runtime/Device/CPU/Attention   | Runtime/Core Runtime/Device/CPU/Narrow

@@ -1,6 +1,6 @@
 """Writes compression.json: losses, gradient norms and weights of 20 steps of
-four workers that exchange compressed gradients, in f64; and compression.data,
-what mlp-digits is trained on for it.
+four workers that exchange compressed gradients, in f64; compression.data,
+what mlp-digits is trained on for it; and contraction.onnx with its data.
 
 usage: make_compression.py
 
@@ -296,8 +296,39 @@ def gpt2(compressor):
                  lambda p: torch.optim.AdamW(p, 1e-3), weights=False)
 
 
+def write_contraction():
+    """contraction.onnx, whose gradient by w is the mean of its samples, and
+    samples that are all one matrix: of normal numbers, of numbers with a heavy
+    tail (Student's t of 3 degrees of freedom), and of rank 3 with singular
+    values 3, 2 and 1."""
+    size = 64
+    helper, proto = onnx.helper, onnx.TensorProto
+    graph = helper.make_graph(
+        [helper.make_node("Mul", ["x", "w"], ["y"]),
+         helper.make_node("ReduceMean", ["y"], ["mean"], axes=[0], keepdims=0),
+         helper.make_node("ReduceSum", ["mean"], ["loss"], keepdims=0)],
+        "contraction",
+        [helper.make_tensor_value_info("x", proto.FLOAT, ["N", size, size])],
+        [helper.make_tensor_value_info("loss", proto.FLOAT, [])],
+        [onnx.numpy_helper.from_array(np.zeros((size, size), np.float32), "w")])
+    onnx.save(helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", 12)], ir_version=8),
+        HERE / "contraction.onnx")
+    random = np.random.default_rng(1)
+    left, right = (np.linalg.qr(random.standard_normal((size, 3)))[0]
+                   for _ in range(2))
+    for name, matrix in {
+            "normal": random.standard_normal((size, size)),
+            "heavy": random.standard_t(3, (size, size)),
+            "rank3": left @ np.diag([3, 2, 1]) @ right.T}.items():
+        folder = HERE / f"contraction-{name}.data"
+        folder.mkdir(exist_ok=True)
+        np.save(folder / "x.npy", np.stack([matrix] * 2).astype(np.float32))
+
+
 def main():
     write_data()
+    write_contraction()
     report = {
         "topk": digits(TopK(0.05)),
         "topk-off": digits(TopK(0.05, "off")),

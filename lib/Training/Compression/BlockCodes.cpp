@@ -65,7 +65,7 @@ SmallVector<double> BlockCoder::countElements() const {
   return counts;
 }
 
-/// What a code of one stands for. A block of zeros has scale zero.
+/// The value of the code 1. A block of zeros has scale zero.
 Value BlockCoder::createScale(Value blocks) {
   int64_t last = getShape(blocks).size() - 1;
   switch (kind) {

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Losses of gpt2-tiny after training with compressed gradients.
+
+usage: compressed_losses.py [--steps 200] [--seeds 2] [OPTION...]
+
+Four replicas, batch 32, AdamW. Prints, for each way to exchange gradients, the
+loss on the validation data after the last step, its distance from that of
+uncompressed gradients, and the bytes that a rank sends in a step. OPTIONs of dtc
+replace --compress of the table's rows. Needs dtc on PATH.
+"""
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from slow_network import INPUTS, RANKS, bytes_sent, run
+
+WAYS = ["none", "int8", "int4", "sign", "qsgd:64", "topk:0.01", "topk:0.1",
+        "randk:0.1", "powersgd:4", "int8 --error-feedback off",
+        "topk:0.1 --error-feedback off", "topk:0.1 --error-feedback ef21"]
+
+
+def train(way, steps, seed, folder):
+    """The validation loss, and the bytes of a step."""
+    program, report = folder / "t", folder / "report.json"
+    run("dtc", INPUTS / "gpt2-tiny.onnx", "--batch", 32, "--dp", RANKS,
+        "--report-json", report, "-o", program, "--compress", *way.split())
+    metrics = folder / "metrics.jsonl"
+    metrics.unlink(missing_ok=True)
+    run(program, "--nproc", RANKS, "--threads", 1, "--data",
+        INPUTS / "gpt2-tiny.data", "--steps", steps, "--seed", seed,
+        "--eval-data", INPUTS / "gpt2-tiny.data" / "valid", "--eval-every",
+        steps, "--metrics", metrics)
+    losses = [json.loads(line).get("eval_loss")
+              for line in metrics.read_text().splitlines()]
+    return ([x for x in losses if x is not None][-1],
+            bytes_sent(json.loads(report.read_text())))
+
+
+def main():
+    arguments = sys.argv[1:]
+    options = {"--steps": 200, "--seeds": 2}
+    while arguments and arguments[0] in options:
+        options[arguments[0]] = int(arguments[1])
+        arguments = arguments[2:]
+    ways = ["none", " ".join(arguments)] if arguments else WAYS
+    base = None
+    print(f"gpt2-tiny, {options['--steps']} steps, mean of "
+          f"{options['--seeds']} seeds")
+    print(f"{'gradients':32} {'loss':>8} {'worse by':>9} {'bytes':>9}")
+    with tempfile.TemporaryDirectory() as folder:
+        for way in ways:
+            results = [train(way, options["--steps"], seed, Path(folder))
+                       for seed in range(options["--seeds"])]
+            loss = statistics.mean(r[0] for r in results)
+            base = base or loss
+            print(f"{way:32} {loss:8.4f} {100 * (loss / base - 1):8.1f}% "
+                  f"{results[0][1]:9}", flush=True)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"compressed_losses.py: {error}\n{error.stderr}")

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Checks that checkpoints have the states of compression: a resumed training has the
+# same bits, and programs of other plans, compressors and numbers of replicas continue.
+#
+# usage: compression-resume.sh WORKDIR
+
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+work=$1 model=mlp-digits
+rm -rf "$work"
+mkdir -p "$work"
+
+# resume PLAN STEPS: continues $folder to STEPS with the program of a plan.
+resume() {
+  [ -e "$work/${1//:/-}" ] || compile $model "$1" f32 adamw "$work/${1//:/-}"
+  train $model "$1" "$work/${1//:/-}" --steps "$2" --checkpoint-dir "$folder" --resume \
+    --save-weights "$folder.safetensors"
+}
+
+for more in topk:0.1 int8 powersgd:2 topk:0.1+error-feedback=ef21 int8+zero=1 \
+  int8+zero=2+hsdp=2 topk:0.1+zero=3; do
+  plan=4x1:gpipe:1:compress=$more
+  folder=$work/whole
+  rm -rf "$work/whole" "$work/parts"
+  resume "$plan" 8
+  folder=$work/parts
+  resume "$plan" 3
+  resume "$plan" 8
+  cmp "$work/whole.safetensors" "$work/parts.safetensors"
+  echo "ok: $more"
+done
+
+# Other plans continue: their own errors start from zero or from the mean of what is
+# there.
+folder=$work/other
+resume 4x1:gpipe:1:compress=topk:0.1 4
+steps=4
+for plan in 2x1:gpipe:1:compress=topk:0.1 2x2:gpipe:1:compress=topk:0.1 \
+  2x1x2:gpipe:1:compress=topk:0.1 4x1:gpipe:1:compress=topk:0.1+zero=1 4x1:gpipe:1 \
+  2x1:gpipe:1:compress=int8 4x1:gpipe:1:compress=powersgd:2; do
+  steps=$((steps + 1))
+  resume "$plan" $steps
+  echo "ok: $plan continues"
+done
