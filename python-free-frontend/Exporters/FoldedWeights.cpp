@@ -5,7 +5,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Exporters/FoldedWeights.h"
-#include "Exporters/ModuleNames.h"
 #include "File/Nodes.h"
 #include "dtc/Support/ModulePath.h"
 

@@ -10,6 +10,11 @@ using namespace llvm;
 
 namespace dtc::frontend {
 
+std::pair<StringRef, StringRef> splitName(StringRef name) {
+  auto [owner, leaf] = name.rsplit('.');
+  return leaf.empty() ? std::pair(StringRef(), owner) : std::pair(owner, leaf);
+}
+
 const Origin *TensorRecord::find(StringRef name) const {
   auto it = byName.find(name);
   return it == byName.end() ? nullptr : &tensors[it->second];

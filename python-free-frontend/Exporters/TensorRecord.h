@@ -30,6 +30,9 @@ struct Origin {
   bool isTrained = true;
 };
 
+/// Splits "model.norm.weight" into "model.norm" and "weight".
+std::pair<llvm::StringRef, llvm::StringRef> splitName(llvm::StringRef name);
+
 class TensorRecord {
 public:
   /// Whether the exporter listed the tensors.

@@ -252,7 +252,7 @@ class Tokens(nn.Module):
 
 
 class Computed(nn.Module):
-    """Dynamo's computations with parameters, and modules that it merges."""
+    """Dynamo's computations with parameters, and tensors that it merges."""
 
     def __init__(self, width=16):
         super().__init__()
@@ -261,6 +261,7 @@ class Computed(nn.Module):
         self.response = ResponseNorm(width)
         self.before = nn.LayerNorm(width)
         self.after = nn.LayerNorm(width)
+        nn.init.constant_(self.after.bias, 0.25)
         self.fc = nn.Linear(width, width)
         self.gate = nn.Linear(width, width)
         self.memory = nn.Parameter(torch.randn(1, 4, width))
@@ -276,6 +277,18 @@ class Computed(nn.Module):
         memory = self.memory.expand(x.shape[0], -1, -1)
         x = x + self.cross(x, memory, memory, need_weights=False)[0]
         return self.head(x.mean(1)) * self.scale.exp()
+
+
+class Copied(nn.Module):
+    """A network and its copy, whose calls dynamo merges."""
+
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(8, 8), nn.ReLU())
+        self.old = copy.deepcopy(self.net)
+
+    def forward(self, x):
+        return self.net(x) - self.old(x).tanh()
 
 
 class Reused(nn.Module):
@@ -546,6 +559,7 @@ MODELS = dict(
     recurrent=(Recurrent, lambda: (torch.randn(4, 8),
                                    torch.randint(0, 8, (4,)))),
     reused=(Reused, None),
+    copied=(Copied, None),
     siamese=(Siamese, None),
     spectra=(Spectra, lambda: (torch.randn(4, 32),
                                torch.randint(0, 4, (4,)))),
@@ -639,7 +653,8 @@ def main():
         module = make().eval()
         if sample is None:  # of interest for what the importer says alone
             shape = dict(folded=(4, 5, 8), siamese=(4, 8),
-                         stateful=(4, 8)).get(name, (4, 1, 8, 8))
+                         stateful=(4, 8),
+                         copied=(4, 8)).get(name, (4, 1, 8, 8))
             export(module, torch.randn(shape), name)
             continue
         inputs, labels = sample()

@@ -9,7 +9,6 @@
 #include "Exporters/Dynamo/CallTable.h"
 #include "Exporters/Dynamo/ParameterCandidates.h"
 #include "Exporters/Dynamo/RecordedSteps.h"
-#include "Exporters/ModuleNames.h"
 #include "Support/Fingerprint.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -54,8 +54,10 @@ static StringSet<> findOthers(const Findings &findings) {
 
 /// Parameters that the file does not have, unless no call that is gone can have
 /// used any: then the model does not use them, or uses them by the other name
-/// of a tie.
-static void findMissing(const RecordedProgram &program, Findings &findings) {
+/// of a tie. `isMerged`: a call is gone that equalled another. Returns whether
+/// there are any.
+static bool findMissing(const RecordedProgram &program, bool isMerged,
+                        Findings &findings) {
   StringSet<> others = findOthers(findings);
   std::vector<const Origin *> missing;
   for (const Origin &tensor : program.record.origins())
@@ -78,9 +80,42 @@ static void findMissing(const RecordedProgram &program, Findings &findings) {
                {CallKind::Create, CallKind::Compare, CallKind::Dropout},
                getKind(result));
   };
-  if (isNamed || any_of(program.getNamed(), mayUse))
-    for (const Origin *tensor : missing)
-      findings.add(Finding::Missing, quote(tensor->name));
+  if (!isMerged && !isNamed && none_of(program.getNamed(), mayUse))
+    return false;
+  for (const Origin *tensor : missing)
+    findings.add(Finding::Missing, quote(tensor->name));
+  return !missing.empty();
+}
+
+/// Finds what the file lacks because the exporter merged equal calls, such as
+/// those of a network and its copy, which begin with equal parameters.
+static void findMergedLosses(const RecordedProgram &program,
+                             Findings &findings) {
+  auto merged = program.findMerged();
+  auto calls = program.findCalls();
+  // Some nodes of a layer have no call, such as one that splits a parameter.
+  bool isUnclear = false;
+  for (int index = 0; index < program.size(); ++index)
+    isUnclear |= !program.origin(index).call &&
+                 any_of(program.node(index).input(), [&](StringRef input) {
+                   return program.record.find(input);
+                 });
+  if (findMissing(program, isUnclear || !merged.empty(), findings))
+    return;
+  // A copy may be in buffers. One module that is called twice has none.
+  auto readsParameter = [&](const auto &entry) {
+    auto call = calls.find(entry.first);
+    return call != calls.end() &&
+           any_of(
+               program.findTensors(*program.origin(call->second.front()).call),
+               [](const Origin *tensor) {
+                 return tensor->kind == Origin::Parameter;
+               });
+  };
+  if (any_of(merged, readsParameter))
+    for (const Origin &tensor : program.record.origins())
+      if (tensor.kind != Origin::Parameter && !program.isUsed(tensor.name))
+        findings.add(Finding::LostCopy, quote(tensor.name));
 }
 
 void findLosses(const RecordedProgram &program, Findings &findings) {
@@ -89,7 +124,7 @@ void findLosses(const RecordedProgram &program, Findings &findings) {
       findFoldedNorm(program, index, findings);
       findDroppedSum(program, index, findings);
     }
-  findMissing(program, findings);
+  findMergedLosses(program, findings);
 }
 
 void findUnread(const RecordedProgram &program,

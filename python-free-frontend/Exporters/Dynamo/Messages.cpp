@@ -39,10 +39,6 @@ constexpr Sentence sentences[] = {
      "is added is at most 1e-8. If that number keeps a divisor, a root or a "
      "logarithm from zero, losses may become infinite: export with "
      "optimize=False"},
-    {Finding::Guessed, Warning,
-     "the exporter merged equal calls of several modules. dtc separates them "
-     "by the names of modules: {}. This is wrong if a module is called twice "
-     "or is not trained: export with optimize=False"},
     {Finding::LostCopy, Warning,
      "the exporter merged equal calls, and the file does not have these "
      "tensors: {}. If they are copies of parameters, export with "
@@ -74,8 +70,9 @@ constexpr Sentence sentences[] = {
      "stops them: export with optimize=False"},
     {Finding::Missing, Warning,
      "the file does not have these parameters, and dtc does not train them: "
-     "{}. Either the model does not use them, or the exporter merged or "
-     "computed what uses them: in doubt export with optimize=False"},
+     "{}. Either the model does not use them, or the exporter merged calls "
+     "that read equal parameters, or computed what uses them: export with "
+     "optimize=False"},
     {Finding::Unread, Warning,
      "dtc does not train these parameters, because nothing uses them: {}. The "
      "exporter may have merged a use with that of an equal parameter or "
@@ -84,9 +81,6 @@ constexpr Sentence sentences[] = {
      "the exporter replaced parameters by copies, slices or reshapes of them "
      "({}). dtc trains the elements that the model uses. tools/export.py keeps "
      "the whole parameters"},
-    {Finding::Separated, Detail,
-     "modules that the exporter merged because they begin alike are separate "
-     "again: {}"},
     {Finding::Recomputed, Detail,
      "parameters replace results that the exporter computed from them: {}"},
     {Finding::Named, Detail,

@@ -6,7 +6,6 @@
 
 #include "Exporters/Dynamo/ParameterCandidates.h"
 #include "Exporters/Dynamo/CallTable.h"
-#include "Exporters/ModuleNames.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"

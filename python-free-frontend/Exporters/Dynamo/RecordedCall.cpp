@@ -144,8 +144,7 @@ static std::string rename(StringRef text, const StringMap<std::string> &names) {
   return result;
 }
 
-static void renameIn(onnx::NodeProto &node, StringRef key,
-                     const StringMap<std::string> &names) {
+void renameInCall(onnx::NodeProto &node, const StringMap<std::string> &values) {
   google::protobuf::UnknownFieldSet *fields = node.mutable_unknown_fields();
   for (int i = 0; i < fields->field_count(); ++i) {
     google::protobuf::UnknownField *field = fields->mutable_field(i);
@@ -153,20 +152,12 @@ static void renameIn(onnx::NodeProto &node, StringRef key,
     if (field->number() != nodeMetadata ||
         field->type() !=
             google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED ||
-        !entry.ParseFromString(field->length_delimited()) || entry.key() != key)
+        !entry.ParseFromString(field->length_delimited()) ||
+        entry.key() != "pkg.torch.onnx.fx_node")
       continue;
-    entry.set_value(rename(entry.value(), names));
+    entry.set_value(rename(entry.value(), values));
     field->set_length_delimited(entry.SerializeAsString());
   }
-}
-
-void renameInCall(onnx::NodeProto &node, const StringMap<std::string> &values) {
-  renameIn(node, "pkg.torch.onnx.fx_node", values);
-}
-
-void renameModules(onnx::NodeProto &node,
-                   const StringMap<std::string> &modules) {
-  renameIn(node, "pkg.torch.onnx.name_scopes", modules);
 }
 
 } // namespace dtc::frontend

@@ -71,12 +71,9 @@ std::vector<std::string> readModules(const onnx::NodeProto &node);
 std::string readSourceLine(const onnx::NodeProto &node);
 NodeRecord readNodeRecord(const onnx::NodeProto &node);
 
-/// Replaces values in the call that is recorded with a node, and modules around
-/// it.
+/// Replaces values in the call that is recorded with a node.
 void renameInCall(onnx::NodeProto &node,
                   const llvm::StringMap<std::string> &values);
-void renameModules(onnx::NodeProto &node,
-                   const llvm::StringMap<std::string> &modules);
 
 } // namespace dtc::frontend
 

@@ -34,8 +34,6 @@ RecordedProgram::RecordedProgram(onnx::GraphProto &graph,
 
 /// Collects the names in nodes and in their calls.
 void RecordedProgram::findUses() {
-  for (StringSet<> *set : {&values, &used, &modules, &named})
-    set->clear();
   for (const auto &tensor : unread)
     used.insert(tensor.first());
   for (const auto &input : graph.input())
@@ -44,8 +42,6 @@ void RecordedProgram::findUses() {
     used.insert(output.name());
   for (auto [node, origin] : zip(graph.node(), origins)) {
     values.insert(node.output().begin(), node.output().end());
-    if (!origin.modules.empty())
-      modules.insert(origin.modules.back());
     addUses(node, origin);
     if (!origin.call)
       continue;
@@ -93,6 +89,32 @@ bool RecordedProgram::isGone(StringRef value) const {
          getKind(value) != CallKind::Part;
 }
 
+std::vector<std::pair<StringRef, StringRef>>
+RecordedProgram::findMerged() const {
+  std::vector<std::pair<StringRef, StringRef>> merged;
+  // Parts of a result are no calls: two calls name one part differently.
+  StringMap<StringRef> parts;
+  for (auto [node, origin] : zip(graph.node(), origins)) {
+    if (!origin.call)
+      continue;
+    const RecordedCall &call = *origin.call;
+    for (auto [operand, input] : enumerate(node.input())) {
+      std::optional<StringRef> own = findValue(call, node, operand);
+      if (own && getKind(*own) == CallKind::Part && !values.contains(*own))
+        if (StringRef part = parts.try_emplace(input, *own).first->second;
+            part != *own)
+          merged.push_back({input, *own});
+      // `stack` expands each of its operands, and equal ones once.
+      bool mayBeAny = !own && (!call.names(input) || call.op == "stack");
+      for (StringRef value : call.values())
+        if (isGone(value) && dropNumber(value) == dropNumber(input) &&
+            (mayBeAny || own == value))
+          merged.push_back({input, value});
+    }
+  }
+  return merged;
+}
+
 const std::vector<std::string> *
 RecordedProgram::findSteps(StringRef tensor) const {
   auto it = steps.find(tensor);
@@ -135,20 +157,6 @@ std::string RecordedProgram::makeCallName(StringRef call) {
     name = makeResultName(dropNumber(call), ++number);
   while (hasName(name) || values.contains(name) || !named.insert(name).second);
   return name;
-}
-
-void RecordedProgram::rename(int index, const StringMap<std::string> &values) {
-  renameInCall(node(index), values);
-  origins[index].call = readCall(node(index));
-}
-
-void RecordedProgram::insertRecorded() {
-  std::vector<NodeRecord> ordered;
-  for (auto [place, index] : enumerate(insertNodes()))
-    ordered.push_back(index < 0 ? readNodeRecord(node(place))
-                                : std::move(origins[index]));
-  origins = std::move(ordered);
-  findUses();
 }
 
 void nameByModule(onnx::NodeProto &node) {

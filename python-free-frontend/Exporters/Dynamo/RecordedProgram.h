@@ -42,15 +42,17 @@ public:
   /// Whether a value is no result of a node, no input and no tensor of the
   /// state dict. Parts that a call gives several of have names of their own.
   bool isGone(llvm::StringRef value) const;
+  /// Values that stand for the results of several equal calls, of which the
+  /// exporter kept one, each with another of these results: a call that reads
+  /// the value names that result, and the graph lacks it.
+  ///
+  ///   Mul(relu, relu)                  %mul = mul(%relu, %relu_1)
+  std::vector<std::pair<llvm::StringRef, llvm::StringRef>> findMerged() const;
   /// The values that calls name.
   const llvm::StringSet<> &getNamed() const { return named; }
   /// Whether a call names a tensor of the state dict, or reads it and names no
   /// other there, or nothing reads it.
   bool isUsed(llvm::StringRef name) const { return used.contains(name); }
-  /// Whether a module has nodes.
-  bool hasNodes(llvm::StringRef module) const {
-    return modules.contains(module);
-  }
 
   /// The names from which the exporter says that it computed a tensor, which
   /// are tensors of the state dict, and calls and numbers on the way; null if
@@ -67,17 +69,13 @@ public:
 
   /// The name of a later call of this kind that none has or reads yet.
   std::string makeCallName(llvm::StringRef call);
-  /// Replaces values in the call that is recorded with a node.
-  void rename(int index, const llvm::StringMap<std::string> &values);
-  /// Puts added nodes in their places, and reads what is recorded of them.
-  void insertRecorded();
 
 private:
   void findUses();
   void addUses(const onnx::NodeProto &node, const NodeRecord &origin);
 
   std::vector<NodeRecord> origins;
-  llvm::StringSet<> values, used, modules;
+  llvm::StringSet<> values, used;
   llvm::StringSet<> named; ///< by calls
   llvm::StringMap<std::vector<std::string>> steps;
 };

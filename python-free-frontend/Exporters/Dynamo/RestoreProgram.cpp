@@ -24,9 +24,6 @@ RestoredTensors restoreProgram(onnx::GraphProto &graph,
     nameByModule(node);
   RecordedProgram program(graph, tensors, reader);
 
-  // Each module has calls of its own. The rules below see these as well.
-  separateModules(program, findings);
-
   // Operands that their calls name.
   restoreRecurrent(program, findings);
   findTies(program, findings);

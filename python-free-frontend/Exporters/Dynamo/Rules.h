@@ -13,10 +13,6 @@
 
 namespace dtc::frontend {
 
-/// Computes the calls of a module again that the exporter merged with equal
-/// calls of another one.
-void separateModules(RecordedProgram &program, Findings &findings);
-
 /// Gives recurrent layers the parameters that their calls name.
 void restoreRecurrent(RecordedProgram &program, Findings &findings);
 
@@ -47,7 +43,7 @@ void hideKeys(RecordedProgram &program);
 void restoreClamps(RecordedProgram &program);
 
 /// Finds batch norms that the exporter merged with other layers, sums that it
-/// left out, and parameters that the file lacks.
+/// left out, and parameters and buffers that the file lacks.
 void findLosses(const RecordedProgram &program, Findings &findings);
 /// Finds which of these parameters nothing reads any more. For the graph in
 /// which all nodes are in place.

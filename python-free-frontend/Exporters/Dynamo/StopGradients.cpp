@@ -9,7 +9,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Exporters/Dynamo/CallTable.h"
-#include "Exporters/Dynamo/MergedValues.h"
 #include "Exporters/Dynamo/Rules.h"
 #include "File/StopGradientOp.h"
 #include "Support/NameList.h"
@@ -155,11 +154,9 @@ void stopGradients(RecordedProgram &program, Findings &findings) {
   if (lost.empty())
     return;
   std::vector<std::string> merged;
-  for (int index = 0; index < program.size(); ++index)
-    for (int i = 0; i < program.node(index).input_size(); ++i)
-      if (std::string gone = findMergedCall(program, index, i);
-          !gone.empty() && !is_contained(merged, gone))
-        merged.push_back(gone);
+  for (const auto &entry : program.findMerged())
+    if (!is_contained(merged, entry.second))
+      merged.push_back(entry.second.str());
   if (!merged.empty())
     findings.add(Finding::MergedDetach, listFirstNames(lost) + " (perhaps " +
                                             listFirstNames(merged) + ")");

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Exporters/Dynamo/Rules.h"
-#include "Exporters/ModuleNames.h"
 
 #include "llvm/ADT/STLExtras.h"
 
