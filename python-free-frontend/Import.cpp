@@ -10,7 +10,6 @@
 #include "Exporters/LostTraining.h"
 #include "File/InlineNodes.h"
 #include "Nodes/NodeImporter.h"
-#include "Parameters/KeepBuffers.h"
 #include "Parameters/ParameterInputs.h"
 #include "Parameters/Parameters.h"
 #include "Shapes/InputShapes.h"

@@ -5,17 +5,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Exporters/Exporters.h"
-#include "Exporters/Dynamo/AnnotateNodes.h"
 #include "Exporters/Dynamo/RecordedTensors.h"
 #include "Exporters/Dynamo/RestoreProgram.h"
 #include "Exporters/GeneratedNames.h"
-#include "Exporters/Paddle/HoistWeights.h"
-#include "Exporters/ShareStatistics.h"
-#include "Exporters/Simplifiers/SplitSharedNorms.h"
-#include "Exporters/Tf2onnx/FreezeSecondBias.h"
-#include "Exporters/TorchScript/NameRecurrent.h"
+#include "Exporters/Rewrites.h"
 #include "Exporters/TorchScript/RemoveSampleSorts.h"
-#include "Exporters/TorchScript/SplitSharedWeights.h"
 #include "Support/TensorData.h"
 
 #include "llvm/ADT/STLExtras.h"

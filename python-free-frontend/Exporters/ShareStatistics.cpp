@@ -1,10 +1,10 @@
 //===- ShareStatistics.cpp - batch norms with several uses ----------------===//
 //
-// See ShareStatistics.h.
+// See Rewrites.h.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Exporters/ShareStatistics.h"
+#include "Exporters/Rewrites.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"

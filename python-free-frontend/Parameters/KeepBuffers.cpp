@@ -1,11 +1,11 @@
 //===- KeepBuffers.cpp - buffers to save with the weights -----------------===//
 //
-// See KeepBuffers.h.
+// See Parameters.h.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Parameters/KeepBuffers.h"
 #include "Exporters/GeneratedNames.h"
+#include "Parameters/Parameters.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -49,6 +49,12 @@ Parameters findParameters(const Model &model, const OperatorTable &operators,
                           const llvm::StringMap<TensorData> &initializers,
                           const ImportOptions &options, ImportReport &report);
 
+/// Adds the buffers of the state dict to the report's table, so that programs
+/// save them with the weights.
+void keepBuffers(const Model &model,
+                 const llvm::StringMap<TensorData> &initializers,
+                 const Parameters &parameters, ImportReport &report);
+
 } // namespace dtc::frontend
 
 #endif // DTC_FRONTEND_PARAMETERS_PARAMETERS_H

@@ -1,11 +1,11 @@
 //===- AnnotateNodes.cpp - arguments that only calls have -----------------===//
 //
-// See AnnotateNodes.h.
+// See Rewrites.h.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Exporters/Dynamo/AnnotateNodes.h"
 #include "Exporters/Dynamo/RecordedCall.h"
+#include "Exporters/Rewrites.h"
 #include "File/Annotations.h"
 #include "File/Nodes.h"
 

@@ -1,12 +1,11 @@
 //===- HoistWeights.cpp - weights that are Constant nodes -----------------===//
 //
-// See HoistWeights.h.
+// See Rewrites.h.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Exporters/Paddle/HoistWeights.h"
 #include "Exporters/GeneratedNames.h"
-#include "Support/TensorData.h"
+#include "Exporters/Rewrites.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -1,11 +1,11 @@
 //===- SplitSharedNorms.cpp - separate tensors for batch norms ------------===//
 //
-// See SplitSharedNorms.h.
+// See Rewrites.h.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Exporters/Simplifiers/SplitSharedNorms.h"
 #include "Exporters/GeneratedNames.h"
+#include "Exporters/Rewrites.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"

@@ -1,11 +1,11 @@
 //===- FreezeSecondBias.cpp - recurrent layers with one bias --------------===//
 //
-// See FreezeSecondBias.h.
+// See Rewrites.h.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Exporters/Tf2onnx/FreezeSecondBias.h"
 #include "Exporters/GraphEditor.h"
+#include "Exporters/Rewrites.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -1,12 +1,12 @@
 //===- NameRecurrent.cpp - parameters of recurrent layers -----------------===//
 //
-// See NameRecurrent.h.
+// See Rewrites.h.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Exporters/TorchScript/NameRecurrent.h"
 #include "Exporters/GeneratedNames.h"
 #include "Exporters/RecurrentWeights.h"
+#include "Exporters/Rewrites.h"
 #include "dtc/Support/ModulePath.h"
 
 #include <map>

@@ -1,11 +1,11 @@
 //===- SplitSharedWeights.cpp - modules with weights of their own ---------===//
 //
-// See SplitSharedWeights.h.
+// See Rewrites.h.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Exporters/TorchScript/SplitSharedWeights.h"
 #include "Exporters/GeneratedNames.h"
+#include "Exporters/Rewrites.h"
 #include "dtc/Support/ModulePath.h"
 
 #include "llvm/ADT/STLExtras.h"
