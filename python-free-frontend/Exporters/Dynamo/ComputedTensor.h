@@ -37,6 +37,8 @@ struct ComputedTensor {
   /// The exporter says that elements were only moved. All of them are there,
   /// unless it is sliced.
   bool isRecorded = false, isSliced = false;
+  /// The line of source names that parameter.
+  bool isNamed = false;
 
   bool dependsOn(const Origin *parameter) const;
   /// Whether both were computed of the same elements.

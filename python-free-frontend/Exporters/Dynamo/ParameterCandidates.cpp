@@ -161,6 +161,7 @@ void ParameterCandidates::chooseByLine(
     });
     for (auto [tensor, origin] : zip(calls, mentioned)) {
       tensor->origin = origin;
+      tensor->isNamed = true;
       if (auto term = findTerm(source, splitName(origin->name).second, op))
         tensor->setTerms({*term});
     }

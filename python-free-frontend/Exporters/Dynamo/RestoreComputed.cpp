@@ -74,12 +74,14 @@ void ComputedRestorer::trainInPlace(const ComputedTensor &tensor) {
   findings.tensors.computed.insert(own);
 }
 
-/// Whether the exporter says by which steps it computed a tensor of one
-/// parameter, and all of them move elements, or compute what is looked up.
+/// Whether the exporter says by which steps it computed a tensor of its
+/// parameter, and all of them move elements, or compute what is looked up. Of
+/// equal tensors, the steps are those of the one that the file has.
 bool ComputedRestorer::onlyMoves(const ComputedTensor &tensor) const {
   const std::vector<std::string> *recorded =
       program.findSteps(tensor.stored->name());
-  if (!recorded)
+  if (!recorded ||
+      !(tensor.isNamed || is_contained(*recorded, tensor.origin->name)))
     return false;
   SmallVector<StringRef> steps;
   for (const std::string &step : *recorded)
