@@ -68,7 +68,7 @@ Runtime/Calls/CUDA             | Runtime/Core Runtime/Program Runtime/Device Run
 Runtime/Launch                 | Runtime/Core Runtime/Program Runtime/Options Runtime/System
 Runtime/Collectives            | ABI Support Runtime/Core Runtime/Program Runtime/System Runtime/Device Runtime/Launch
 Runtime/Agreement              | Runtime/Core Runtime/Options Runtime/Collectives
-Runtime/Calls/CPU              | Runtime/Core Runtime/Program Runtime/Device Runtime/Device/CPU/Convolution Runtime/Device/CPU Runtime/Collectives
+Runtime/Calls/CPU              | Runtime/Core Runtime/Program Runtime/Device Runtime/Device/CPU/Compression Runtime/Device/CPU/Convolution Runtime/Device/CPU Runtime/Collectives
 Runtime/Checkpoint             | Runtime/Core Runtime/Program Runtime/Options Runtime/System Runtime/Device Runtime/Collectives Runtime/Agreement
 Runtime/Collectives/NCCL       | ABI Runtime/Core Runtime/Program Runtime/System Runtime/Device Runtime/Device/CUDA Runtime/Collectives
 Runtime/Data                   | Support Runtime/Core Runtime/Program Runtime/System Runtime/Device Runtime/Agreement

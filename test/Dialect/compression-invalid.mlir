@@ -43,7 +43,7 @@ func.func @layout(%x: tensor<4xf32, #p>) {
 // -----
 
 func.func @rows(%x: tensor<2x8xf32>) {
-  // expected-error @+1 {{expected the same rows with 1 or more of their elements}}
+  // expected-error @+1 {{makes 'tensor<2x9xi32>' of 'tensor<2x8xf32>', expected the same rows with 1 or more of their elements}}
   %i = dtc.top_k %x : (tensor<2x8xf32>) -> tensor<2x9xi32>
   return
 }
@@ -51,7 +51,7 @@ func.func @rows(%x: tensor<2x8xf32>) {
 // -----
 
 func.func @vector(%x: tensor<8xf32>) {
-  // expected-error @+1 {{expected a matrix}}
+  // expected-error @+1 {{takes 'tensor<8xf32>', expected a matrix}}
   %q = dtc.orthonormalize %x : (tensor<8xf32>) -> tensor<8xf32>
   return
 }
@@ -61,5 +61,15 @@ func.func @vector(%x: tensor<8xf32>) {
 func.func @keep(%x: tensor<8xf32>, %y: tensor<4xf32>) {
   // expected-error @+1 {{keeps 'tensor<4xf32>' in 'tensor<8xf32>', expected one type}}
   %q = dtc.keep %x, %y : (tensor<8xf32>, tensor<4xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+#mesh = #dtc.mesh<dp=2, mb=1>
+#p = #dtc.layout<#mesh, dp: partial(sum)>
+func.func @one_side(%x: tensor<4xf32, #p>) {
+  // expected-error @+1 {{has a layout on one side, expected two or none}}
+  %t = dtc.terms %x over "dp" : tensor<4xf32, #p> -> tensor<2x4xf32>
   return
 }

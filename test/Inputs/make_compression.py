@@ -174,10 +174,7 @@ class PowerSgd(Compressor):
         if right is None:
             right = uniform(f"{name}/factor", (columns, self.rank), step) - 0.5
         left = sum(m @ right for m in matrices)
-        for i in range(self.rank):
-            left[:, i] /= np.sqrt((left[:, i]**2).sum()) + 1e-8
-            for j in range(i + 1, self.rank):
-                left[:, j] -= (left[:, i] @ left[:, j]) * left[:, i]
+        left = np.linalg.qr(left)[0]
         self.right[name] = sum(m.T @ left for m in matrices)
         total = (left @ self.right[name].T).reshape(shape)
         return total, [total / WORKERS] * WORKERS

@@ -75,8 +75,17 @@ TEST(Compression, MakesColumnsOrthonormal) {
       double dot = 0;
       for (int row = 0; row < rows; ++row)
         dot += y[row * columns + a] * y[row * columns + b];
-      EXPECT_NEAR(dot, a == b ? 1 : 0, 1e-7);
+      EXPECT_NEAR(dot, a == b ? 1 : 0, 1e-12);
     }
+  for (int row = 0; row < rows; ++row) // a smaller rank
+    x[row * columns + 2] = x[row * columns] - x[row * columns + 1];
+  orthonormalize(DTC_F64, 1, rows, columns, x.data(), y.data());
+  for (int a = 0; a < columns; ++a) {
+    double dot = 0;
+    for (int row = 0; row < rows; ++row)
+      dot += y[row * columns + a] * y[row * columns + 2];
+    EXPECT_NEAR(dot, a == 2 ? 1 : 0, 1e-12);
+  }
   std::fill(x.begin(), x.end(), 0); // vanished gradients
   orthonormalize(DTC_F64, 1, rows, columns, x.data(), y.data());
   EXPECT_EQ(y, x);

@@ -48,10 +48,11 @@ def DTC_OrthonormalizeOp : DTC_TensorOp<"orthonormalize", [
     AllTypesMatch<["x", "y"]>]> {
   let summary = "orthonormal columns that span those of a matrix";
   let description = [{
-    Modified Gram-Schmidt on the columns of the last two dimensions, from the
-    first column on: a column is divided by its norm plus 1e-8, and its part is
-    removed from the columns after it. Sums are in double precision. (Vogels,
-    Karimireddy and Jaggi, PowerSGD, arXiv 1905.13727, algorithm 1.)
+    Gram-Schmidt on the columns of the last two dimensions, from the first column
+    on: the parts of the columns before are removed from a column, and it is
+    divided by its norm. Both are done twice, so that columns are orthogonal
+    even if the matrix has a smaller rank (Giraud, Langou and Rozloznik, 2005).
+    A column of zeros stays zero. Sums are in double precision.
     Example: `%q = dtc.orthonormalize %p : (tensor<64x4xf32>) -> tensor<64x4xf32>`
     Constraints: (C1) the operand has rank 2 or more.
   }];

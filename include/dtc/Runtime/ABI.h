@@ -303,8 +303,8 @@ void dtcrt_attention_grad(dtc_context *ctx, int32_t dtype, int32_t causal,
 void dtcrt_top_k(dtc_context *ctx, int32_t dtype, int64_t rows, int64_t columns,
                  int64_t k, const void *x, int32_t *indices);
 
-/// Modified Gram-Schmidt on the columns of each matrix of x, batch x rows x
-/// columns, from the first column on. Norms have 1e-8 added.
+/// Gram-Schmidt, twice, on the columns of each matrix of x, batch x rows x
+/// columns, from the first column on. A column of zeros stays zero.
 void dtcrt_orthonormalize(dtc_context *ctx, int32_t dtype, int64_t batch,
                           int64_t rows, int64_t columns, const void *x,
                           void *y);

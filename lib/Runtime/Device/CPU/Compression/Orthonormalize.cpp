@@ -1,6 +1,8 @@
 //===- Orthonormalize.cpp - orthonormal columns ---------------------------===//
 //
-// Modified Gram-Schmidt. One thread does it: a matrix has few columns.
+// Gram-Schmidt, twice: where a column depends on those before it, its rest is
+// rounding errors, which the first time does not make orthogonal. One thread does
+// it, since a matrix has few columns.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +16,6 @@ using namespace dtc::rt;
 template <typename T>
 static void orthonormalizeAll(int64_t batch, int64_t rows, int64_t columns,
                               const void *x, void *y) {
-  constexpr double tiny = 1e-8; // a column of zeros stays zero
   int64_t size = rows * columns;
   std::copy_n(static_cast<const T *>(x), batch * size, static_cast<T *>(y));
   auto dot = [&](const T *a, const T *b) {
@@ -25,19 +26,20 @@ static void orthonormalizeAll(int64_t batch, int64_t rows, int64_t columns,
   };
   for (int64_t i = 0; i < batch; ++i) {
     T *matrix = static_cast<T *>(y) + i * size;
-    for (int64_t column = 0; column < columns; ++column) {
-      T *own = matrix + column;
-      double norm = std::sqrt(dot(own, own)) + tiny;
-      for (int64_t row = 0; row < rows; ++row)
-        own[row * columns] = T(double(own[row * columns]) / norm);
-      for (int64_t next = column + 1; next < columns; ++next) {
-        T *other = matrix + next;
-        double part = dot(own, other);
-        for (int64_t row = 0; row < rows; ++row)
-          other[row * columns] = T(double(other[row * columns]) -
-                                   part * double(own[row * columns]));
+    for (int64_t column = 0; column < columns; ++column)
+      for (int time = 0; time < 2; ++time) {
+        T *own = matrix + column;
+        for (int64_t before = 0; before < column; ++before) {
+          const T *other = matrix + before;
+          double part = dot(own, other);
+          for (int64_t row = 0; row < rows; ++row)
+            own[row * columns] = T(double(own[row * columns]) -
+                                   part * double(other[row * columns]));
+        }
+        double norm = std::sqrt(dot(own, own));
+        for (int64_t row = 0; norm > 0 && row < rows; ++row)
+          own[row * columns] = T(double(own[row * columns]) / norm);
       }
-    }
   }
 }
 
