@@ -52,7 +52,7 @@ def draw(rng):
     maybe(0.4, "--recompute", rng.choice(["all", "selective", "except-last", "every:2"]))
     maybe(0.4, "--schedule", rng.choice(["gpipe", "1f1b", "zb-h1"]))
     maybe(0.4, "--precision", rng.choice(["bf16", "fp16"]))
-    maybe(0.5, "--optimizer", rng.choice(["sgd", "adam", "lion", "rmsprop", "lamb"]))
+    maybe(0.5, "--optimizer", rng.choice(["sgd", "adam", "lion", "rmsprop", "lamb", "lars"]))
     maybe(0.3, "--clip-norm", 1)
     maybe(0.2, "--ema", 0.99)
     maybe(0.2, "--no-decay", "norms-and-biases")

@@ -131,7 +131,7 @@ void dtc::registerKernelOpModels(DialectRegistry &registry) {
            LogicalAndOp, LogicalOrOp, LogicalNotOp, SelectOp, CastOp,
            TransposeOp, BroadcastOp, OneHotOp, RandomUniformOp, AccumulateOp,
            ClipByNormOp, SgdOp, AdamOp, AdamDirectionOp, RmsPropOp, AdagradOp,
-           LionOp, AverageOp, KeepOp>(context);
+           LionOp, LarsOp, AverageOp, KeepOp>(context);
     attach<getRowRole, SoftmaxOp, LogSoftmaxOp, LayerNormOp,
            CrossEntropyGradOp>(context);
     attach<getTotalRole, CrossEntropyOp, CountLabelsOp, SquaredErrorOp,

@@ -36,6 +36,7 @@ struct TrainedParameter {
     auto scale = attributes.getAs<FloatAttr>(attr::lrScale);
     return scale ? scale.getValueAsDouble() : 1;
   }
+  bool decays() const { return !attributes.contains(attr::noDecay); }
 };
 
 struct AddOptimizerPass : dtc::impl::AddOptimizerBase<AddOptimizerPass> {
@@ -91,7 +92,7 @@ LogicalResult AddOptimizerPass::readOptions(func::FuncOp step) {
 OptimizerSettings
 AddOptimizerPass::getSettings(const TrainedParameter &parameter) const {
   OptimizerSettings settings = settingValues;
-  if (parameter.attributes.contains(attr::noDecay))
+  if (!parameter.decays())
     settings["weight_decay"] = 0;
   return settings;
 }
@@ -265,10 +266,11 @@ void AddOptimizerPass::runOnOperation() {
     Value rate = getRate(builder, *lr, parts.front().getLrScale(), rates);
     SmallVector<ParameterUpdate> updates;
     for (const TrainedParameter &part : parts)
-      updates.push_back(
-          {part.value, createClipped(builder, part.gradient, norm, lossScale),
-           rate, *stepNumber,
-           ValueRange(part.state).take_front(numOptimizerStates)});
+      updates.push_back({part.value,
+                         createClipped(builder, part.gradient, norm, lossScale),
+                         rate, *stepNumber,
+                         ValueRange(part.state).take_front(numOptimizerStates),
+                         part.decays()});
     auto values =
         definition->createUpdates(builder, updates, getSettings(parts.front()));
     for (auto [part, updated] : llvm::zip_equal(parts, values)) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Training/Optimizers.h"
+#include "LayerwiseUpdates.h"
 #include "dtc/Dialect/Dialect.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -105,71 +106,6 @@ static SmallVector<Values> createEach(OpBuilder &builder,
   });
 }
 
-/// The norm of a tensor that is given in parts.
-static Value createNorm(OpBuilder &builder, ArrayRef<Value> parts) {
-  auto scalar = RankedTensorType::get({}, builder.getF64Type());
-  Value sum;
-  for (Value part : parts) {
-    Value squares = SumSquaresOp::create(builder, part.getLoc(), scalar, part);
-    sum = sum ? Value(AddOp::create(builder, part.getLoc(), sum, squares))
-              : squares;
-  }
-  return SqrtOp::create(builder, sum.getLoc(), sum);
-}
-
-/// lr times the norm of the parameter, divided by the norm of the direction.
-/// The ratio is one if a norm is zero.
-static Value createLambRate(OpBuilder &builder, Value lr, Value norm,
-                            Value directionNorm) {
-  Location loc = norm.getLoc();
-  auto createConstant = [&](double value) -> Value {
-    auto scalar = RankedTensorType::get({}, builder.getF64Type());
-    return ConstantOp::create(builder, loc, scalar,
-                              DenseElementsAttr::get(scalar, value));
-  };
-  Value zero = createConstant(0);
-  auto isPositive = [&](Value x) -> Value {
-    return CompareOp::create(builder, loc, Comparison::gt, x, zero);
-  };
-  Value arePositive = LogicalAndOp::create(builder, loc, isPositive(norm),
-                                           isPositive(directionNorm));
-  Value ratio = SelectOp::create(
-      builder, loc, arePositive,
-      DivOp::create(builder, loc, norm, directionNorm), createConstant(1));
-  return MulOp::create(builder, loc, lr, ratio);
-}
-
-/// A step along AdamW's direction, with a length of lr times the parameter's
-/// norm: You et al., arXiv 1904.00962, algorithm 2, where phi is the identity.
-static SmallVector<Values> createLamb(OpBuilder &builder,
-                                      ArrayRef<ParameterUpdate> parts,
-                                      const Settings &settings) {
-  SmallVector<AdamDirectionOp> adams;
-  Values parameters, directions;
-  for (const ParameterUpdate &part : parts) {
-    UpdateBuilder b(builder, part, settings);
-    adams.push_back(AdamDirectionOp::create(
-        builder, b.loc, b.type, b.stateTypes, part.parameter, part.gradient,
-        part.step, part.state, b.get("beta1"), b.get("beta2"), b.get("epsilon"),
-        b.get("weight_decay")));
-    parameters.push_back(part.parameter);
-    directions.push_back(adams.back().getDirection());
-  }
-  Value norm = createNorm(builder, parameters);
-  Value lr = createLambRate(builder, parts.front().lr, norm,
-                            createNorm(builder, directions));
-  SmallVector<Values> results;
-  llvm::APFloat none(0.0);
-  for (auto [parameter, adam] : llvm::zip_equal(parameters, adams)) {
-    auto sgd = SgdOp::create(builder, parameter.getLoc(), parameter.getType(),
-                             TypeRange(), parameter, adam.getDirection(), lr,
-                             ValueRange(), none, /*nesterov=*/false, none);
-    results.push_back({sgd.getNewParameter()});
-    llvm::append_range(results.back(), adam.getNewState());
-  }
-  return results;
-}
-
 //===----------------------------------------------------------------------===//
 // State, by PyTorch's names
 //===----------------------------------------------------------------------===//
@@ -252,6 +188,15 @@ ArrayRef<Optimizer> dtc::getOptimizers() {
        getAdamNames,
        createLamb,
        false},
+      {"lars",
+       0.1,
+       {{"momentum", 0.9},
+        {"epsilon", 1e-8},
+        {"trust_coefficient", 1e-3},
+        {"weight_decay", 0}},
+       getMomentumNames,
+       createLars,
+       false},
   };
   return optimizers;
 }
@@ -310,8 +255,9 @@ Settings dtc::getGivenSettings(const TrainingOptions &options) {
 static const char *findRangeError(StringRef name, double value) {
   if (name == "nesterov")
     return value == 0 || value == 1 ? nullptr : "0 or 1";
-  // Epsilon 0 would divide by zero where a gradient has always been zero.
-  if (name == "epsilon")
+  // Epsilon 0 would divide by zero where a gradient has always been zero, and a
+  // trust coefficient of 0 would train nothing.
+  if (name == "epsilon" || name == "trust_coefficient")
     return value > 0 && std::isfinite(value) ? nullptr : "a number above 0";
   if (name == "weight_decay")
     return value >= 0 && std::isfinite(value) ? nullptr

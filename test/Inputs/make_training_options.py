@@ -67,6 +67,32 @@ class Lamb(torch.optim.Optimizer):
                 p -= group["lr"] * p.norm() / direction.norm() * direction
 
 
+class Lars(torch.optim.Optimizer):
+    """You et al., arXiv 1708.03888, algorithm 1: the momentum sums steps, which
+    the rate of their time has scaled. A group with adapt=False has a local
+    rate of one."""
+
+    def __init__(self, params, lr=0.1, momentum=0.9, weight_decay=0.0,
+                 trust=1e-3, eps=1e-8, adapt=True):
+        super().__init__(params, dict(lr=lr, momentum=momentum, trust=trust,
+                                      weight_decay=weight_decay, eps=eps,
+                                      adapt=adapt))
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            wd = group["weight_decay"]
+            for p in group["params"]:
+                w, g = p.norm().item(), p.grad.norm().item()
+                rate = 1.0
+                if group["adapt"] and w > 0 and g > 0:
+                    rate = group["trust"] * w / (g + wd * w + group["eps"])
+                v = group["momentum"] * self.state[p].get("v", 0)
+                v = v + group["lr"] * rate * (p.grad + wd * p)
+                self.state[p]["v"] = v
+                p -= v
+
+
 def make_module(name):
     """The model of an ONNX file in this directory, which is a chain of linear
     layers with ReLU between them."""
@@ -138,6 +164,14 @@ def groups(make_optimizer, lr):
     return make
 
 
+def lars_groups(params):
+    """LARS of toy without decay and local rates of biases."""
+    weight1, bias1, weight2, bias2 = params
+    return Lars([dict(params=[weight1, weight2]),
+                 dict(params=[bias1, bias2], weight_decay=0, adapt=False)],
+                lr=0.5, weight_decay=0.1, trust=0.05)
+
+
 def digits(**options):
     return train("mlp-digits", sgd,
                  lambda y, t: F.cross_entropy(y, t, **options))
@@ -169,6 +203,13 @@ def main():
         "lamb-decay": train(
             "toy", lambda p: Lamb(p, 0.05, (0.8, 0.9), 1e-4, 0.1),
             F.mse_loss),
+        "lars": train("toy", Lars, F.mse_loss),
+        "lars-decay": train(
+            "toy", lambda p: Lars(p, 20, 0.8, 0.1, 0.01, 1e-4), F.mse_loss,
+            clip=0.25),
+        "lars-groups": train("toy", lars_groups, F.mse_loss),
+        "lars-plain": train(
+            "toy", lambda p: Lars(p, 20, 0, 0.1), F.mse_loss),
         "groups": train("toy", groups(
             lambda p: optim.AdamW(p, 0.01, weight_decay=0.1), 0.01),
             F.mse_loss, clip=0.25),

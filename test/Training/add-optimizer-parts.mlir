@@ -1,4 +1,5 @@
 // RUN: dtc-opt %s --dtc-add-optimizer=optimizer=lamb | FileCheck %s
+// RUN: dtc-opt %s --dtc-add-optimizer=optimizer=lars | FileCheck %s --check-prefix=LARS
 
 // The parts of one tensor have one trust ratio.
 // CHECK: %[[D0:.+]], %{{.+}} = dtc.adam_direction %[[W0:[a-z0-9]+]],
@@ -18,6 +19,19 @@
 // CHECK: dtc.adam_direction
 // CHECK-NOT: dtc.add
 // CHECK: return
+
+// LARS: dtc.sqrt
+// LARS-NEXT: %[[S0:.+]] = dtc.sum_squares %[[W0:[a-z0-9]+]] :
+// LARS-NEXT: %[[S1:.+]] = dtc.sum_squares %[[W1:[a-z0-9]+]] :
+// LARS-NEXT: %[[S:.+]] = dtc.add %[[S0]], %[[S1]]
+// LARS: dtc.sqrt %[[S]]
+// LARS: dtc.div
+// LARS: %[[LR:.+]] = dtc.mul
+// LARS-NEXT: dtc.lars %[[W0]], %{{.+}}, %[[LR]]
+// LARS-NEXT: dtc.lars %[[W1]], %{{.+}}, %[[LR]]
+// LARS: dtc.div
+// LARS: dtc.lars
+// LARS: return
 module {
   func.func @step(%a: tensor<4xf32> {dtc.parameter = "w.0", dtc.part = {dim = 0 : i64, shape = array<i64: 8>, start = 0 : i64, tensor = "w"}},
                   %b: tensor<4xf32> {dtc.parameter = "w.1", dtc.part = {dim = 0 : i64, shape = array<i64: 8>, start = 4 : i64, tensor = "w"}},

@@ -7,6 +7,8 @@
 // RUN: dtc-opt %s --dtc-add-optimizer="optimizer=adagrad" | FileCheck %s --check-prefixes=CHECK,ADAGRAD
 // RUN: dtc-opt %s --dtc-add-optimizer="optimizer=lion" | FileCheck %s --check-prefixes=CHECK,LION
 // RUN: dtc-opt %s --dtc-add-optimizer="optimizer=lamb" | FileCheck %s --check-prefixes=CHECK,LAMB
+// RUN: dtc-opt %s --dtc-add-optimizer="optimizer=lars settings=weight_decay=0.1" | FileCheck %s --check-prefixes=CHECK,LARS
+// RUN: dtc-opt %s --dtc-add-optimizer="optimizer=lars settings=momentum=0" | FileCheck %s --check-prefix=LARS-PLAIN
 // RUN: dtc-opt %s --dtc-add-optimizer="optimizer=sgd clip-norm=0.5" | FileCheck %s --check-prefixes=CHECK,CLIP
 // RUN: dtc-opt %s --dtc-add-optimizer="optimizer=sgd settings=momentum=0.9 ema=0.75" | FileCheck %s --check-prefix=EMA
 // RUN: dtc-opt %s --dtc-add-optimizer="optimizer=sgd skip-nonfinite" | FileCheck %s --check-prefix=SKIP
@@ -68,6 +70,23 @@
 // LAMB: %[[TRUST:.+]] = dtc.select %{{.+}}, %[[RATIO]], %{{.+}}
 // LAMB-NEXT: %[[RATE:.+]] = dtc.mul %[[LR]], %[[TRUST]]
 // LAMB-NEXT: dtc.sgd %[[W]], %[[D]], %[[RATE]] {momentum = 0.000000e+00 : f64, weight_decay = 0.000000e+00 : f64}
+
+// The local rate is that of the decayed gradient.
+// LARS: %[[S1:.+]] = dtc.sum_squares %[[W:.+]] :
+// LARS-NEXT: %[[P:.+]] = dtc.sqrt %[[S1]]
+// LARS-NEXT: %[[S2:.+]] = dtc.sum_squares %[[DW]]
+// LARS-NEXT: %[[G:.+]] = dtc.sqrt %[[S2]]
+// LARS: %[[D1:.+]] = dtc.mul %[[P]], %{{.+}}
+// LARS-NEXT: %[[D2:.+]] = dtc.add %[[G]], %[[D1]]
+// LARS: %[[D3:.+]] = dtc.add %[[D2]], %{{.+}}
+// LARS: %[[N:.+]] = dtc.mul %[[P]], %{{.+}}
+// LARS-NEXT: %[[RATIO:.+]] = dtc.div %[[N]], %[[D3]]
+// LARS: %[[TRUST:.+]] = dtc.select %{{.+}}, %[[RATIO]], %{{.+}}
+// LARS-NEXT: %[[RATE:.+]] = dtc.mul %[[LR]], %[[TRUST]]
+// LARS-NEXT: dtc.lars %[[W]], %[[DW]], %[[RATE]], %{{.+}} {momentum = 9.000000e-01 : f64, weight_decay = 1.000000e-01 : f64}
+// LARS-PLAIN: %[[LR:arg[0-9]+]]: tensor<f64> {dtc.input = "lr"
+// LARS-PLAIN: %[[RATE:.+]] = dtc.mul %[[LR]], %{{.+}}
+// LARS-PLAIN-NEXT: %{{.+}} = dtc.sgd %{{.+}}, %{{.+}}, %[[RATE]] {momentum = 0.000000e+00 : f64, weight_decay = 0.000000e+00 : f64}
 
 // Results are the norm and the gradients before clipping.
 // CLIP-NEXT: %[[CW:.+]] = dtc.clip_by_norm %[[DW]], %[[NORM]] {max_norm = 5.000000e-01 : f64}

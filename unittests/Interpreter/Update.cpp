@@ -109,6 +109,18 @@ static Tensors evaluateLion(LionOp op, Operands x) {
   return y;
 }
 
+static Tensors evaluateLars(LarsOp op, Operands x) {
+  Tensors y = {x[0], x[3]};
+  for (size_t i = 0; i < x[0].data.size(); ++i) {
+    double d =
+        x[1].data[i] + op.getWeightDecay().convertToDouble() * x[0].data[i];
+    y[1].data[i] =
+        op.getMomentum().convertToDouble() * x[3].data[i] + x[2].data[0] * d;
+    y[0].data[i] -= y[1].data[i];
+  }
+  return y;
+}
+
 static Tensors evaluateClipByNorm(ClipByNormOp op, Operands x) {
   Tensors y = {x[0]};
   double ratio = op.getMaxNorm().convertToDouble() / (x[1].data[0] + 1e-6);
@@ -132,6 +144,7 @@ void dtc::addUpdateRules(Rules &rules) {
   rules.add(evaluateRmsProp);
   rules.add(evaluateAdagrad);
   rules.add(evaluateLion);
+  rules.add(evaluateLars);
   rules.add(evaluateClipByNorm);
   rules.add(evaluateAverage);
 }

@@ -204,6 +204,23 @@ def DTC_LionOp : DTC_UpdateOp<"lion"> {
                        F64Attr:$beta2, F64Attr:$weight_decay);
 }
 
+def DTC_LarsOp : DTC_UpdateOp<"lars"> {
+  let summary = "momentum of scaled steps, as of LARS";
+  let description = [{
+    You et al., arXiv 1708.03888, algorithm 1, given the local rate:
+    b' = momentum * b + lr * (g + weight_decay * p); p' = p - b', where `lr` is
+    the global rate times the local rate of the tensor. In contrast to dtc.sgd,
+    b holds steps and not gradients, so each keeps the rate of its own time.
+    State: b.
+
+    Example: `%p1, %b1 = dtc.lars %p, %g, %lr, %b {momentum = 0.9 : f64, weight_decay = 1.0e-4 : f64} : (...) -> (...)`
+    Constraints: as dtc.sgd; one state.
+  }];
+  let arguments = (ins DTC_Float:$parameter, DTC_Float:$gradient, DTC_Scalar:$lr,
+                       Variadic<DTC_Float>:$state, F64Attr:$momentum,
+                       F64Attr:$weight_decay);
+}
+
 def DTC_AdamDirectionOp : DTC_TensorOp<"adam_direction", [
     DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
   let summary = "update direction of AdamW, without the step";

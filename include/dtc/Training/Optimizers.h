@@ -16,8 +16,8 @@
 
 namespace dtc {
 
-/// Values of momentum, nesterov, alpha, beta1, beta2, epsilon and weight_decay
-/// by name. A flag is 0 or 1.
+/// Values of momentum, nesterov, alpha, beta1, beta2, epsilon, weight_decay and
+/// trust_coefficient by name. A flag is 0 or 1.
 using OptimizerSettings = std::map<std::string, double>;
 
 /// The operands of one parameter's update. The gradient has the parameter's
@@ -25,6 +25,7 @@ using OptimizerSettings = std::map<std::string, double>;
 struct ParameterUpdate {
   mlir::Value parameter, gradient, lr, step;
   mlir::ValueRange state;
+  bool decays = true; ///< whether weight decay may change the parameter
 };
 
 struct Optimizer {

@@ -325,6 +325,27 @@ static Values lowerLion(LionOp op, StructuredBuilder &b) {
   return {parameter, moment};
 }
 
+static Values lowerLars(LarsOp op, StructuredBuilder &b) {
+  Type element = op.getParameter().getType().getElementType();
+  double momentum = op.getMomentum().convertToDouble();
+  double weightDecay = op.getWeightDecay().convertToDouble();
+  Value lr = buildLr(b, element, op.getLr());
+  Value buffer =
+      update(op, b, op.getState()[0], {op.getParameter(), op.getGradient(), lr},
+             [&](StructuredBuilder &inner, ValueRange v) -> Value {
+               Value d = buildDecayed(inner, v[1], v[0], weightDecay);
+               Value kept = arith::MulFOp::create(
+                   inner, inner.constant(element, momentum), v[3]);
+               return arith::AddFOp::create(
+                   inner, kept, arith::MulFOp::create(inner, v[2], d));
+             });
+  Value parameter = update(op, b, op.getParameter(), buffer,
+                           [](StructuredBuilder &inner, ValueRange v) -> Value {
+                             return arith::SubFOp::create(inner, v[1], v[0]);
+                           });
+  return {parameter, buffer};
+}
+
 static Values lowerClipByNorm(ClipByNormOp op, StructuredBuilder &b) {
   RankedTensorType type = op.getClipped().getType();
   Value factor = buildScalar(
@@ -390,6 +411,7 @@ void dtc::registerUpdateLowerings(MLIRContext *context) {
   attachLowering<RmsPropOp, lowerRmsProp>(context);
   attachLowering<AdagradOp, lowerAdagrad>(context);
   attachLowering<LionOp, lowerLion>(context);
+  attachLowering<LarsOp, lowerLars>(context);
   attachLowering<ClipByNormOp, lowerClipByNorm>(context);
   attachLowering<AverageOp, lowerAverage>(context);
   attachLowering<KeepOp, lowerKeep>(context);

@@ -80,6 +80,12 @@ toy lion-decay 0.01 --optimizer lion --beta1 0.8 --beta2 0.9 --weight-decay 0.1
 toy lamb - --optimizer lamb
 toy lamb-decay 0.05 --optimizer lamb --beta1 0.8 --beta2 0.9 --epsilon 1e-4 \
   --weight-decay 0.1
+toy lars - --optimizer lars
+toy lars-decay 20 --optimizer lars --momentum 0.8 --weight-decay 0.1 \
+  --trust-coefficient 0.01 --epsilon 1e-4 --clip-norm 0.25
+toy lars-groups 0.5 --optimizer lars --weight-decay 0.1 \
+  --trust-coefficient 0.05 --no-decay norms-and-biases
+toy lars-plain 20 --optimizer lars --momentum 0 --weight-decay 0.1
 
 groups=(--no-decay norms-and-biases --lr-scale 'net2.*=0.5')
 toy groups 0.01 --weight-decay 0.1 --clip-norm 0.25 "${groups[@]}"
