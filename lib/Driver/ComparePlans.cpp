@@ -3,21 +3,17 @@
 #include "dtc/Driver/ComparePlans.h"
 
 #include "Fail.h"
+#include "PlanProcess.h"
 #include "dtc/Report/Report.h"
 #include "dtc/Support/ReadFile.h"
-#include "dtc/Support/TemporaryFile.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Program.h"
-#include "llvm/Support/StringSaver.h"
 
 using namespace mlir;
 using namespace dtc;
 namespace json = llvm::json;
 
+static constexpr const char *onlyTable = "dtc compare prints a table alone";
 static constexpr const char *usage =
     "dtc compare MODEL.onnx [OPTION...] --plan \"--dp 2 --pp 2\" --plan ... or "
     "--plans FILE, which has the options of a plan in each line";
@@ -27,6 +23,7 @@ namespace {
 struct Request {
   SmallVector<StringRef> shared;  ///< the model, and the options of all plans
   std::vector<std::string> plans; ///< the options of each plan, as one text
+  std::vector<std::vector<std::string>> words; ///< and as a list
 };
 
 /// A row of the table.
@@ -49,36 +46,11 @@ static LogicalResult readPlans(StringRef path, Request &request) {
   return success();
 }
 
-/// Rejects options for output files: the only output is the table.
-static LogicalResult expectNoOutput(StringRef word) {
-  StringRef name = word.split('=').first;
-  for (StringRef other : {"-o", "--report-json", "--stop-after", "--emit",
-                          "--timeline", "--graph", "--dump-dir", "--version"})
-    if (name == other)
-      return fail("found '" + name +
-                  "', but dtc compare prints a table alone; leave it out");
-  return success();
-}
-
-/// Checks for an open quote, which TokenizeGNUCommandLine would close at the
-/// end.
-static bool hasOpenQuote(StringRef text) {
-  char quote = 0;
-  for (size_t i = 0; i < text.size(); ++i)
-    if (text[i] == '\\')
-      ++i;
-    else if (quote)
-      quote = text[i] == quote ? 0 : quote;
-    else if (text[i] == '"' || text[i] == '\'')
-      quote = text[i];
-  return quote;
-}
-
 static LogicalResult parse(ArrayRef<const char *> arguments, Request &request) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     auto [name, value] = StringRef(arguments[i]).split('=');
     if (name != "--plan" && name != "--plans") {
-      if (failed(expectNoOutput(arguments[i])))
+      if (failed(expectNoOutput(arguments[i], onlyTable)))
         return failure();
       request.shared.push_back(arguments[i]);
       continue;
@@ -93,22 +65,20 @@ static LogicalResult parse(ArrayRef<const char *> arguments, Request &request) {
     else if (failed(readPlans(value, request)))
       return failure();
   }
-  for (const std::string &plan : request.plans)
-    if (hasOpenQuote(plan))
-      return fail("found the plan " + plan + ", of which a quote has no end");
+  for (const std::string &plan : request.plans) {
+    FailureOr<std::vector<std::string>> words = splitPlan(plan);
+    if (failed(words))
+      return failure();
+    for (StringRef word : *words)
+      if (failed(expectNoOutput(word, onlyTable)))
+        return failure();
+    request.words.push_back(*words);
+  }
   if (request.shared.empty() || request.plans.empty())
     return fail(llvm::Twine("found no ") +
                 (request.plans.empty() ? "plan" : "model") + ", expected " +
                 usage);
   return success();
-}
-
-/// The first error in a compiler's output, without "dtc: error: ".
-static std::string findReason(StringRef output, int status) {
-  for (StringRef line : llvm::split(output, '\n'))
-    if (size_t at = line.find("error: "); at != StringRef::npos)
-      return line.substr(at + strlen("error: ")).str();
-  return llvm::formatv("dtc ended with status {0}", status).str();
 }
 
 static int64_t sumBytes(const json::Object &stage, StringRef list) {
@@ -121,25 +91,22 @@ static int64_t sumBytes(const json::Object &stage, StringRef list) {
 
 /// Fills a row with the figures of the report, each of the stage where it is
 /// largest.
-static void readReport(const json::Object &report, PlanRow &row) {
-  int64_t memory = 0, traffic = 0;
-  for (const json::Value &value : *report.getArray("stages")) {
+static void readReport(const PlanReport &plan, PlanRow &row) {
+  int64_t traffic = 0;
+  for (const json::Value &value : *plan.report.getArray("stages")) {
     const json::Object &stage = *value.getAsObject();
-    const json::Object &bytes = *stage.getObject("bytes");
-    memory = std::max(memory, *bytes.getInteger("peak") +
-                                  *bytes.getInteger("reserved"));
     traffic = std::max(traffic, sumBytes(stage, "collectives") +
                                     sumBytes(stage, "sends"));
   }
-  row.memory = formatBytes(memory);
+  row.memory = formatBytes(plan.getPeakBytes());
   row.traffic = formatBytes(traffic);
-  row.bubble =
-      llvm::formatv("{0:f1} %", 100 * *report.getNumber("bubble_simulated"));
+  row.bubble = llvm::formatv("{0:f1} %",
+                             100 * *plan.report.getNumber("bubble_simulated"));
   row.step = row.throughput = "-";
-  const json::Array *expected = report.getArray("expected");
+  const json::Object *expected = plan.getExpectedTime();
   if (!expected)
     return;
-  const json::Object &time = *expected->front().getAsObject();
+  const json::Object &time = *expected;
   row.step = formatSeconds(*time.getNumber("seconds"));
   std::optional<double> tokens = time.getNumber("tokens_per_second");
   row.throughput = llvm::formatv(
@@ -149,45 +116,17 @@ static void readReport(const json::Object &report, PlanRow &row) {
 }
 
 static FailureOr<PlanRow> compile(StringRef program, const Request &request,
-                                  const std::string &plan) {
-  auto report = TemporaryFile::create(".json");
-  auto log = TemporaryFile::create(".log");
-  for (llvm::Expected<TemporaryFile> *file : {&report, &log})
-    if (!*file)
-      return fail(llvm::toString(file->takeError()));
-  llvm::BumpPtrAllocator allocator;
-  llvm::StringSaver saver(allocator);
-  SmallVector<const char *> words;
-  llvm::cl::TokenizeGNUCommandLine(plan, saver, words);
-  for (StringRef word : words)
-    if (failed(expectNoOutput(word)))
-      return failure();
-  std::string reportOption = "--report-json=" + report->getPath();
-  SmallVector<StringRef> arguments = {program, "--stop-after=schedule",
-                                      reportOption};
-  llvm::append_range(arguments, request.shared);
-  llvm::append_range(arguments, words);
-  std::optional<StringRef> redirects[] = {StringRef(), StringRef(""),
-                                          StringRef(log->getPath())};
-  std::string error;
-  int status =
-      llvm::sys::ExecuteAndWait(program, arguments, std::nullopt, redirects,
-                                /*SecondsToWait=*/0, /*MemoryLimit=*/0, &error);
-  if (!error.empty())
-    return fail("cannot run '" + program + "': " + error);
+                                  size_t plan) {
+  SmallVector<StringRef> options(request.shared);
+  llvm::append_range(options, request.words[plan]);
+  FailureOr<PlanReport> report = compilePlan(program, options);
+  if (failed(report))
+    return failure();
   PlanRow row;
-  row.plan = plan;
-  auto text = llvm::MemoryBuffer::getFile((status ? log : report)->getPath());
-  if (!text)
-    return fail("cannot read what dtc wrote: " + text.getError().message());
-  if (status) {
-    row.reason = findReason((*text)->getBuffer(), status);
-    return row;
-  }
-  llvm::Expected<json::Value> value = json::parse((*text)->getBuffer());
-  if (!value)
-    return fail("cannot read the report: " + llvm::toString(value.takeError()));
-  readReport(*value->getAsObject(), row);
+  row.plan = request.plans[plan];
+  row.reason = report->reason;
+  if (row.reason.empty())
+    readReport(*report, row);
   return row;
 }
 
@@ -219,7 +158,7 @@ LogicalResult dtc::comparePlans(StringRef program,
   print(
       {"plan", "memory/rank", "step", "communication", "bubble", "speed", ""});
   bool any = false;
-  for (const std::string &plan : request.plans) {
+  for (size_t plan = 0; plan < request.plans.size(); ++plan) {
     FailureOr<PlanRow> row = compile(program, request, plan);
     if (failed(row))
       return failure();
