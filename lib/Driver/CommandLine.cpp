@@ -115,6 +115,7 @@ static LogicalResult checkValues(llvm::ArrayRef<char *> arguments) {
 static LogicalResult parse(llvm::ArrayRef<char *> arguments) {
   std::vector<std::string> words = lowerNames(arguments);
   std::vector<const char *> texts;
+  texts.reserve(words.size());
   for (const std::string &word : words)
     texts.push_back(word.c_str());
   std::string complaint;
@@ -125,7 +126,9 @@ static LogicalResult parse(llvm::ArrayRef<char *> arguments) {
           "  dtc model.onnx --dp 4 --pp 2 -o model.train\n"
           "  ./model.train --nproc 8 --data DIR --epochs 3\n"
           "  dtc compare model.onnx --plan \"--dp 8\" --plan \"--dp 4 --pp "
-          "2\"\n",
+          "2\"\n"
+          "  dtc scale model.onnx --ranks 1,2,4,8 --device h100 -o "
+          "scaling.svg\n",
           &complaints))
     return success();
   // An error in an option's value has been printed before.

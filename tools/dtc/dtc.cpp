@@ -2,6 +2,7 @@
 
 #include "dtc/Driver/ComparePlans.h"
 #include "dtc/Driver/Driver.h"
+#include "dtc/Driver/ScalePlans.h"
 #include "dtc/Support/EndingSignals.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
@@ -22,6 +23,11 @@ int main(int argc, char **argv) {
   if (argc > 1 && llvm::StringRef(argv[1]) == "compare")
     return succeeded(
                dtc::comparePlans(findItself(argv[0]), arguments.drop_front(2)))
+               ? 0
+               : 1;
+  if (argc > 1 && llvm::StringRef(argv[1]) == "scale")
+    return succeeded(
+               dtc::scalePlans(findItself(argv[0]), arguments.drop_front(2)))
                ? 0
                : 1;
   std::optional<dtc::DriverOptions> options = dtc::parseCommandLine(argc, argv);
