@@ -17,9 +17,11 @@ using namespace mlir;
 using namespace dtc;
 namespace json = llvm::json;
 
-/// Describes the optimizer for the training program's output. Options were
-/// checked.
-static json::Object describeOptimizer(const TrainingOptions &options) {
+/// Describes the optimizer, and the exchange of gradients if it changes what is
+/// optimized, for the training program's output. Options were checked.
+static json::Object describeOptimizer(const Strategy &strategy) {
+  const TrainingOptions &options = strategy.training;
+  const ParallelOptions &plan = strategy.parallel;
   const Optimizer *optimizer = cantFail(findOptimizer(options.optimizer));
   json::Object result{{"name", options.optimizer},
                       {"lr", options.lr.value_or(optimizer->lr)}};
@@ -30,6 +32,12 @@ static json::Object describeOptimizer(const TrainingOptions &options) {
     result["clip_norm"] = *options.clipNorm;
   if (options.ema)
     result["ema"] = *options.ema;
+  if (plan.compress != "none") {
+    result["compress"] = plan.compress;
+    result["error_feedback"] = plan.errorFeedback;
+  }
+  if (plan.sync != "step")
+    result["sync"] = plan.sync;
   return result;
 }
 
@@ -73,7 +81,7 @@ ProgramInfo Compilation::getInfo() {
       info.aliases[parameter.name] = parameter.aliases;
   for (const Buffer &buffer : imported.parameters.buffers)
     info.buffers.push_back(buffer.name);
-  info.optimizer = describeOptimizer(training);
+  info.optimizer = describeOptimizer(options.compile);
   return info;
 }
 
