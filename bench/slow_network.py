@@ -23,7 +23,7 @@ from pathlib import Path
 INPUTS = Path(__file__).resolve().parents[1] / "test" / "Inputs"
 RANKS = 4
 WAYS = ["none", "int8", "int4", "sign", "topk:0.01", "randk:0.01",
-        "powersgd:4"]
+        "powersgd:4", "none --sync delayed:1", "int8 --sync delayed:1"]
 
 
 def run(*command, **options):
@@ -79,10 +79,10 @@ exec ip netns exec $name unshare --uts bash -c \\
 
 
 def compile_program(way, batch, folder):
-    program = folder / way.replace(":", "-")
+    program = folder / way.replace(":", "-").replace(" ", "_")
     report = folder / "report.json"
     run("dtc", INPUTS / "gpt2-tiny.onnx", "--batch", batch, "--dp", RANKS,
-        "--compress", way, "--report-json", report, "-o", program)
+        "--compress", *way.split(), "--report-json", report, "-o", program)
     return program, json.loads(report.read_text())
 
 
@@ -137,10 +137,10 @@ def main():
         print(f"gpt2-tiny, batch {arguments.batch}, {RANKS} ranks, links of "
               f"{arguments.rate}, {arguments.rounds} rounds of "
               f"{arguments.steps} steps")
-        print(f"{'gradients':12} {'step':>9} {'speed-up':>9} {'bytes':>10}")
+        print(f"{'gradients':22} {'step':>9} {'speed-up':>9} {'bytes':>10}")
         for way, (_, report) in programs.items():
             best = min(times[way])
-            print(f"{way:12} {best * 1000:6.1f} ms {base / best:8.2f}x "
+            print(f"{way:22} {best * 1000:6.1f} ms {base / best:8.2f}x "
                   f"{bytes_sent(report):10}")
 
 

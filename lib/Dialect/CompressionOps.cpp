@@ -59,6 +59,36 @@ std::optional<Alias> TermsOp::getAlias(unsigned) {
   return Alias{0, AliasKind::View};
 }
 
+LogicalResult SumTermsOp::verify() {
+  RankedTensorType x = getX().getType(), y = getY().getType();
+  if (x.getRank() == 0 || x.getShape().drop_front() != y.getShape() ||
+      x.getElementType() != y.getElementType())
+    return emitOpError("makes ")
+           << y << " of " << x << ", expected its shape without dimension 0";
+  if (getLayout(x) && getLocalType(x).getDimSize(0) != 1)
+    return emitOpError("adds the terms of ")
+           << x << ", expected axes that split dimension 0 into single terms";
+  return success();
+}
+
+ShardingRule SumTermsOp::getShardingRule() {
+  ShardingRule rule;
+  ArrayRef<int64_t> shape = getX().getType().getShape();
+  TensorFactors x = {{rule.addFactor(shape.front(), FactorKind::Sum)}}, y;
+  for (int64_t size : shape.drop_front()) {
+    y.push_back({rule.addFactor(size)});
+    x.push_back(y.back());
+  }
+  rule.operands.push_back(x);
+  rule.results.push_back(y);
+  rule.setLinear(Linearity::Jointly);
+  return rule;
+}
+
+std::optional<Alias> SumTermsOp::getAlias(unsigned) {
+  return Alias{0, AliasKind::View};
+}
+
 //===----------------------------------------------------------------------===//
 // Selection, orthonormal columns, states
 //===----------------------------------------------------------------------===//

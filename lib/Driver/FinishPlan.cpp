@@ -55,23 +55,66 @@ static LogicalResult checkCompression(const Strategy &strategy) {
   if (!*parsed)
     return success();
   std::string given = "--compress " + plan.compress;
+  llvm::Expected<ErrorFeedback> feedback =
+      ErrorFeedback::parse(plan.errorFeedback);
+  if (!feedback)
+    return fail(llvm::toString(feedback.takeError()));
+  CompressorKind kind = (*parsed)->traits->kind;
+  if (feedback->kind == ErrorFeedback::Momentum &&
+      kind != CompressorKind::TopK && kind != CompressorKind::RandK)
+    return fail("--error-feedback " + plan.errorFeedback +
+                " clears the momentum of elements that are sent, but " + given +
+                " sends all; use it with topk or randk");
   if (strategy.target.kind == "cuda" && (*parsed)->traits->block == 1)
     return fail(given + " needs a selection or orthonormal columns, which GPUs "
                         "do not compute yet; use sign, int8, int4 or qsgd, or "
                         "--target cpu");
   if (plan.replicasAtLaunch)
-    return fail(given + " keeps an error for each replica, but --dp auto "
+    return fail(given + " plans for the codes of each replica, but --dp auto "
                         "leaves their number open; use --dp N");
   if (plan.dp == 1)
     return fail(given + " is for gradients that ranks exchange over dp, which "
                         "has 1 rank; use --dp 2 or more");
-  if (plan.hsdp > 1 && (*parsed)->traits->kind == CompressorKind::PowerSgd)
+  if (plan.hsdp > 1 && kind == CompressorKind::PowerSgd)
     return fail(given + " factors matrices, but groups of --hsdp exchange "
                         "shards, which are none; use another --compress or "
                         "--hsdp 1");
   if (plan.hsdp == plan.dp)
     return fail(given + " is for gradients that groups of --hsdp exchange, but "
                         "there is 1 group; use a smaller --hsdp");
+  return success();
+}
+
+/// Sums of codes, and of delayed gradients, are made in their own type.
+static LogicalResult checkReduceType(const ParallelOptions &plan) {
+  bool isExact = plan.compress == "none" && getDelay(plan.sync) == 0;
+  if (isExact || plan.reduceDtype == "fp32")
+    return success();
+  return fail("--reduce-dtype " + plan.reduceDtype +
+              " is for sums of whole gradients at the end of a step; leave it "
+              "out with " +
+              (plan.compress == "none" ? "--sync " + plan.sync
+                                       : "--compress " + plan.compress));
+}
+
+static LogicalResult checkSync(const ParallelOptions &plan) {
+  std::optional<int64_t> delay = getDelay(plan.sync);
+  if (!delay)
+    return fail("--sync is '" + Twine(plan.sync) +
+                "', expected step, or delayed:T with T from 0 to 64 steps");
+  if (*delay == 0)
+    return success();
+  std::string given = "--sync " + plan.sync;
+  if (plan.replicasAtLaunch)
+    return fail(given + " keeps gradients of each replica, but --dp auto "
+                        "leaves their number open; use --dp N");
+  if (plan.dp == plan.hsdp)
+    return fail(given +
+                " delays gradients that ranks exchange over dp, which "
+                "has " +
+                (plan.dp == 1 ? "1 rank; use --dp 2 or more"
+                              : "1 group; use a smaller "
+                                "--hsdp"));
   return success();
 }
 
@@ -113,8 +156,8 @@ LogicalResult dtc::finishPlan(DriverOptions &options) {
   ParallelOptions &plan = options.compile.parallel;
   openReplicas(plan);
   if (failed(checkRanks(plan)) || failed(checkZero(plan)) ||
-      failed(checkCompression(options.compile)) ||
-      failed(checkOffload(options.compile)))
+      failed(checkCompression(options.compile)) || failed(checkSync(plan)) ||
+      failed(checkReduceType(plan)) || failed(checkOffload(options.compile)))
     return failure();
   if (!plan.layouts.empty() && plan.tp == 1)
     return fail("--layout '" + plan.layouts.front() +

@@ -217,19 +217,18 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   flat.align = getBlockSize(plan.compress);
   manager.addPass(createFlattenParameters(flat));
 
-  // Gradients are sums of what the ranks' codes stand for (--compress), and the
-  // step keeps the errors of the codes. Runs before the optimizer, which clips
-  // and applies the decoded gradients.
-  if (plan.compress != "none") {
-    CompressGradientsOptions compression;
-    compression.compressor = plan.compress;
-    compression.errorFeedback = plan.errorFeedback;
-    compression.dp = plan.dp;
-    compression.hsdp = plan.hsdp;
-    compression.tp = plan.tp;
-    compression.bucketMb = strategy.schedule.bucketMb;
-    manager.addPass(createCompressGradients(compression));
-  }
+  // Gradients are sums of what the ranks' codes stand for (--compress), or of
+  // the terms of an earlier step (--sync delayed); the step keeps errors and
+  // terms. Runs before the optimizer, which clips and applies these sums.
+  ExchangeGradientsOptions exchange;
+  exchange.compressor = plan.compress;
+  exchange.errorFeedback = plan.errorFeedback;
+  exchange.delay = getDelay(plan.sync).value_or(0);
+  exchange.dp = plan.dp;
+  exchange.hsdp = plan.hsdp;
+  exchange.tp = plan.tp;
+  exchange.bucketMb = strategy.schedule.bucketMb;
+  manager.addPass(createExchangeGradients(exchange));
 
   // @step returns the new value of every parameter and optimizer state, and the
   // norm of the gradient, by which --clip-norm scales gradients.

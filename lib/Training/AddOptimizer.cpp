@@ -243,9 +243,11 @@ void AddOptimizerPass::runOnOperation() {
   if (lossScale)
     norm = DivOp::create(builder, step.getLoc(), norm, lossScale);
   results.add(norm, attr::output, "grad_norm");
-  results.keep(step, attr::state); // of compressed gradients
+  results.keep(step, attr::state); // of exchanged gradients
   if (skips)
     step.walk([&](KeepOp op) {
+      if (op.getAlways())
+        return;
       op->moveAfter(norm.getDefiningOp());
       op.getNormMutable().assign(norm);
     });

@@ -73,3 +73,21 @@ func.func @one_side(%x: tensor<4xf32, #p>) {
   %t = dtc.terms %x over "dp" : tensor<4xf32, #p> -> tensor<2x4xf32>
   return
 }
+
+// -----
+
+func.func @sum_shape(%x: tensor<2x8xf32>) {
+  // expected-error @+1 {{makes 'tensor<4xf32>' of 'tensor<2x8xf32>', expected its shape without dimension 0}}
+  %g = dtc.sum_terms %x : (tensor<2x8xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+#mesh = #dtc.mesh<dp=2, mb=1>
+#r = #dtc.layout<#mesh>
+func.func @whole(%x: tensor<2x8xf32, #r>) {
+  // expected-error @+1 {{adds the terms of 'tensor<2x8xf32, #dtc.layout<<dp=2, mb=1>>>', expected axes that split dimension 0 into single terms}}
+  %g = dtc.sum_terms %x : (tensor<2x8xf32, #r>) -> tensor<8xf32, #r>
+  return
+}

@@ -4,7 +4,7 @@ what mlp-digits is trained on for it; and contraction.onnx with its data.
 
 usage: make_compression.py
 
-An independent simulation of the papers that docs/Architecture/Compression.md
+An independent simulation of the papers that docs/Architecture/Exchange.md
 names: PyTorch computes the gradient of each worker's samples, NumPy all else,
 and random numbers are those of the specification of dtc.random_uniform. Takes
 models and data as they are in this directory. Needs the packages of
@@ -180,22 +180,37 @@ class PowerSgd(Compressor):
         return total, [total / WORKERS] * WORKERS
 
 
-class Exchange:
-    """The sum of the workers' gradients, with error feedback."""
+class Dense(Compressor):
+    def one(self, name, x, step, use, worker):
+        return x
 
-    def __init__(self, compressor):
-        self.compressor = compressor
+
+class Exchange:
+    """The sum of the workers' gradients of `delay` steps ago, with error
+    feedback."""
+
+    def __init__(self, compressor, delay=0):
+        self.compressor, self.delay, self.waiting = compressor, delay, {}
         self.states, self.of_sum = {}, {}
-        self.known = {}
+        self.known, self.velocities = {}, {}
 
     def __call__(self, name, gradients, step):
         c = self.compressor
         zero = np.zeros_like(gradients[0])
+        queue = self.waiting.setdefault(name, [[zero] * WORKERS] * self.delay)
+        self.waiting[name] = [*queue, gradients]
+        gradients = self.waiting[name].pop(0)
         states = self.states.setdefault(name, [zero] * WORKERS)
         if c.feedback == "on":
             values = [g + e for g, e in zip(gradients, states)]
         elif c.feedback == "ef21":
             values = [g - h for g, h in zip(gradients, states)]
+        elif c.feedback.startswith("dgc:"):
+            momentum = float(c.feedback[4:])
+            velocities = [momentum * u + g for u, g in
+                          zip(self.velocities.get(name, [zero] * WORKERS),
+                              gradients)]
+            values = [u + e for u, e in zip(velocities, states)]
         else:
             values = gradients
         total, sent = c.sum(name, values, step)
@@ -207,6 +222,10 @@ class Exchange:
             total = decoded
         if c.feedback == "on":
             self.states[name] = [v - s for v, s in zip(values, sent)]
+        elif c.feedback.startswith("dgc:"):
+            self.states[name] = [v - s for v, s in zip(values, sent)]
+            self.velocities[name] = [np.where(s == 0, u, 0) for u, s in
+                                     zip(velocities, sent)]
         elif c.feedback == "ef21":
             self.states[name] = [h + s for h, s in zip(states, sent)]
             total = self.known[name] = self.known.get(name, zero) + total
@@ -255,10 +274,11 @@ def load_module(name):
     return module
 
 
-def train(name, compressor, make_optimizer, clip=float("inf"), weights=True):
+def train(name, compressor, make_optimizer, clip=float("inf"), weights=True,
+          delay=0):
     module = load_module(name)
     optimizer = make_optimizer(module.parameters())
-    exchange = Exchange(compressor)
+    exchange = Exchange(compressor, delay)
     run = dict(loss=[], grad_norm=[])
     for step, (inputs, labels) in enumerate(load_batches(name), start=1):
         total, terms = 0, []
@@ -330,6 +350,8 @@ def main():
         "topk": digits(TopK(0.05)),
         "topk-off": digits(TopK(0.05, "off")),
         "topk-ef21": digits(TopK(0.05, "ef21")),
+        "topk-dgc": train("mlp-digits", TopK(0.05, "dgc:0.9"),
+                          lambda p: torch.optim.SGD(p, 0.05)),
         "topk-clip": digits(TopK(0.05), clip=0.5),
         "randk": digits(RandK(0.1)),
         "randk-off": digits(RandK(0.1, "off")),
@@ -342,7 +364,13 @@ def main():
         "int4": digits(Integers(64, 7)),
         "qsgd": digits(Qsgd(16)),
         "qsgd-off": digits(Qsgd(5, feedback="off")),
+        "delayed": digits(Dense("off"), delay=1),
+        "delayed3": digits(Dense("off"), delay=3),
+        "delayed-topk": digits(TopK(0.05), delay=2),
         "powersgd": digits(PowerSgd(2)),
+        "gpt2-delayed": train("gpt2-tiny", Dense("off"),
+                              lambda p: torch.optim.AdamW(p, 1e-3),
+                              weights=False, delay=1),
         "gpt2-topk": gpt2(TopK(0.01)),
         "gpt2-int8": gpt2(Integers(256, 127)),
         "gpt2-powersgd": gpt2(PowerSgd(4)),

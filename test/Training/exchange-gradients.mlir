@@ -1,10 +1,13 @@
-// RUN: dtc-opt %s --dtc-compress-gradients="compressor=topk:0.5 dp=2" | FileCheck %s
-// RUN: dtc-opt %s --dtc-compress-gradients="compressor=topk:0.5 dp=2 error-feedback=off" | FileCheck %s --check-prefix=OFF
-// RUN: dtc-opt %s --dtc-compress-gradients="compressor=topk:0.5 dp=2 error-feedback=ef21" | FileCheck %s --check-prefix=EF21
-// RUN: dtc-opt %s --dtc-compress-gradients="compressor=int8 dp=2" --dtc-add-optimizer=optimizer=sgd --dtc-assign-mesh="dp=2 microbatches=2" --dtc-propagate-layouts --dtc-insert-collectives | FileCheck %s --check-prefix=INT8
-// RUN: dtc-opt %s --dtc-flatten-parameters="zero=1 dp=2 align=256" --dtc-compress-gradients="compressor=int8 dp=2" --dtc-add-optimizer=optimizer=sgd --dtc-assign-mesh="dp=2 microbatches=2" --dtc-propagate-layouts --dtc-insert-collectives | FileCheck %s --check-prefix=ZERO
-// RUN: dtc-opt %s --dtc-compress-gradients="compressor=randk:0.5 dp=2" --dtc-add-optimizer="optimizer=sgd skip-nonfinite" --dtc-assign-mesh="dp=2" --dtc-propagate-layouts --dtc-insert-collectives | FileCheck %s --check-prefix=RANDOM
-// RUN: not dtc-opt %s --dtc-compress-gradients="compressor=topk dp=2" 2>&1 | FileCheck %s --check-prefix=NUMBER
+// RUN: dtc-opt %s --dtc-exchange-gradients="compressor=topk:0.5 dp=2" | FileCheck %s
+// RUN: dtc-opt %s --dtc-exchange-gradients="compressor=topk:0.5 dp=2 error-feedback=off" | FileCheck %s --check-prefix=OFF
+// RUN: dtc-opt %s --dtc-exchange-gradients="compressor=topk:0.5 dp=2 error-feedback=ef21" | FileCheck %s --check-prefix=EF21
+// RUN: dtc-opt %s --dtc-exchange-gradients="compressor=int8 dp=2" --dtc-add-optimizer=optimizer=sgd --dtc-assign-mesh="dp=2 microbatches=2" --dtc-propagate-layouts --dtc-insert-collectives | FileCheck %s --check-prefix=INT8
+// RUN: dtc-opt %s --dtc-flatten-parameters="zero=1 dp=2 align=256" --dtc-exchange-gradients="compressor=int8 dp=2" --dtc-add-optimizer=optimizer=sgd --dtc-assign-mesh="dp=2 microbatches=2" --dtc-propagate-layouts --dtc-insert-collectives | FileCheck %s --check-prefix=ZERO
+// RUN: dtc-opt %s --dtc-exchange-gradients="compressor=randk:0.5 dp=2" --dtc-add-optimizer="optimizer=sgd skip-nonfinite" --dtc-assign-mesh="dp=2" --dtc-propagate-layouts --dtc-insert-collectives | FileCheck %s --check-prefix=RANDOM
+// RUN: dtc-opt %s --dtc-exchange-gradients="delay=2 dp=2" --dtc-add-optimizer="optimizer=sgd skip-nonfinite" --dtc-assign-mesh="dp=2" --dtc-propagate-layouts --dtc-insert-collectives | FileCheck %s --check-prefix=DELAY
+// RUN: dtc-opt %s --dtc-exchange-gradients="delay=1 dp=2" --dtc-add-optimizer=optimizer=sgd --dtc-assign-mesh="dp=2 microbatches=2" --dtc-propagate-layouts --dtc-insert-collectives --dtc-split-stages | FileCheck %s --check-prefix=EARLY
+// RUN: not dtc-opt %s --dtc-exchange-gradients="compressor=topk:0.5 dp=2 error-feedback=dgc" 2>&1 | FileCheck %s --check-prefix=MOMENTUM
+// RUN: not dtc-opt %s --dtc-exchange-gradients="compressor=topk dp=2" 2>&1 | FileCheck %s --check-prefix=NUMBER
 
 // Each tensor selects half of its elements. All ranks get all codes.
 // CHECK-LABEL: func @step
@@ -59,6 +62,19 @@
 // RANDOM: dtc.all_reduce sum {{.*}} : (tensor<1x4xf32, #partial_dp>) -> tensor<1x4xf32, #replicated>
 // RANDOM: %[[NORM:.*]] = dtc.sqrt
 // RANDOM: dtc.keep {{.*}}, {{.*}}, %[[NORM]] : (tensor<2x1x8xf32, #dp>, tensor<2x1x8xf32, #dp>, tensor<f64, #replicated>)
+
+// The oldest terms are summed. The queue moves on in skipped steps, too.
+// DELAY: %[[T:.*]] = dtc.terms
+// DELAY: dtc.keep %[[OLD:arg[0-9]+]], %[[NEW:arg[0-9]+]] {always}
+// DELAY: dtc.keep %[[NEW]], %[[T]] {always}
+// DELAY: %[[S:.*]] = dtc.reduce_sum %[[OLD]] axes [0]
+// DELAY: dtc.all_reduce sum
+
+// They are reduced before the first micro-batch.
+// EARLY: func.func private @prologue
+// EARLY: dtc.all_reduce sum {{.*}} over ["dp"] : (tensor<1x8xf32
+
+// MOMENTUM: error: --error-feedback is 'dgc', expected on, ef21, off, or dgc:M with a momentum of at least 0 and below 1
 
 // NUMBER: error: --compress is 'topk', expected topk:R
 

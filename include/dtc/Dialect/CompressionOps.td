@@ -28,6 +28,21 @@ def DTC_TermsOp : DTC_Op<"terms", [
   let hasVerifier = 1;
 }
 
+def DTC_SumTermsOp : DTC_TensorOp<"sum_terms", [
+    DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
+  let summary = "sum of terms that are a dimension: the opposite of dtc.terms";
+  let description = [{
+    The sum over dimension 0, without this dimension. A view: where an axis
+    splits dimension 0, each rank has one term, and the result is partial.
+    Example: `%g = dtc.sum_terms %t : (tensor<2x8x4xf32>) -> tensor<8x4xf32>`
+    Constraints: (C1) the result has the shape of the operand without dimension
+    0; (C2) with layouts, axes split dimension 0 into single terms.
+  }];
+  let arguments = (ins DTC_Float:$x);
+  let results = (outs DTC_Float:$y);
+  let hasVerifier = 1;
+}
+
 def DTC_TopKOp : DTC_TensorOp<"top_k"> {
   let summary = "places of the elements with the largest magnitudes";
   let description = [{
@@ -63,14 +78,16 @@ def DTC_OrthonormalizeOp : DTC_TensorOp<"orthonormalize", [
 
 def DTC_KeepOp : DTC_TensorOp<"keep", [
     DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
-  let summary = "new value of a state of compression";
+  let summary = "new value of a state of exchanged gradients";
   let description = [{
     The value, in place of the old state. With `norm`, the state stays as it is
     if the norm of the gradient is NaN or infinite, because the step is skipped.
+    `AddOptimizer` adds the norm, except with `always`.
     Example: `%e1 = dtc.keep %e, %x : (tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>`
     Constraints: (C1) state, value and result have one type.
   }];
-  let arguments = (ins DTC_Float:$state, DTC_Float:$value, Optional<DTC_Scalar>:$norm);
+  let arguments = (ins DTC_Float:$state, DTC_Float:$value, Optional<DTC_Scalar>:$norm,
+                       UnitAttr:$always);
   let results = (outs DTC_Float:$new_state);
   let hasVerifier = 1;
   let extraClassDefinition = [{

@@ -63,6 +63,25 @@ struct Compressor {
   int64_t getCount(int64_t size) const;
 };
 
+/// The use of the errors of codes, as `--error-feedback` names it.
+struct ErrorFeedback {
+  enum Kind {
+    Off,
+    Residual, ///< errors are added to the next terms
+    Estimate, ///< codes are those of changes of the terms (EF21)
+    Momentum, ///< errors are those of a velocity of each rank (DGC)
+  };
+  Kind kind = Residual;
+  double momentum = 0; ///< of the velocity
+
+  /// Parses "on", "ef21", "dgc:0.9" or "off".
+  static llvm::Expected<ErrorFeedback> parse(llvm::StringRef text);
+};
+
+/// The age of the gradients that a step applies, as `--sync` names it: 0 for
+/// "step", T for "delayed:T"; none if the text is neither.
+std::optional<int64_t> getDelay(llvm::StringRef sync);
+
 /// The elements that share a scale in a compressor of this name, 1 if none do
 /// or there is no such compressor.
 int64_t getBlockSize(llvm::StringRef text);

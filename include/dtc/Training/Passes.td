@@ -147,8 +147,8 @@ def FlattenParameters : Pass<"dtc-flatten-parameters", "mlir::ModuleOp"> {
   let dependentDialects = ["::dtc::DTCDialect"];
 }
 
-def CompressGradients : Pass<"dtc-compress-gradients", "mlir::ModuleOp"> {
-  let summary = "Exchange codes of gradients instead of gradients";
+def ExchangeGradients : Pass<"dtc-exchange-gradients", "mlir::ModuleOp"> {
+  let summary = "Exchange codes of gradients, or gradients of earlier steps";
   let description = [{
     Replaces each gradient by the sum of the values that the codes of the ranks
     stand for. `dtc.terms` makes the ranks' terms of the gradient a dimension,
@@ -157,12 +157,17 @@ def CompressGradients : Pass<"dtc-compress-gradients", "mlir::ModuleOp"> {
     Gradients are compressed in buckets; with ZeRO these are its own. Scales and
     selections are of each parameter, so buckets change no number.
 
+    With `delay` T, the sum is that of the terms of T steps ago, which states
+    "NAME.waiting1" to "NAME.waitingT" have. It depends on nothing that the step
+    computes, so its exchange starts with the step.
+
     With error feedback, the error of a rank's codes is added to its gradient of
     the next step: state "NAME.residual" (Karimireddy et al., arXiv 1901.09847).
     Codes of a sum have "NAME.sum_residual" (Tang et al., arXiv 1905.05957).
     With ef21, codes are those of the difference of a gradient from "NAME.
     estimate", which all codes so far stand for (Richtárik et al., arXiv
-    2106.05203).
+    2106.05203). With dgc:M, errors are those of a rank's "NAME.velocity" (Lin et
+    al., arXiv 1712.01887).
 
     ```mlir
     func.func @step(..., %w: tensor<64x4xf32> {dtc.parameter = "w"}) -> (..., tensor<64x4xf32> {dtc.gradient = "w"})
@@ -183,7 +188,8 @@ def CompressGradients : Pass<"dtc-compress-gradients", "mlir::ModuleOp"> {
   }];
   let options = [
     Option<"compressor", "compressor", "std::string", "\"none\"", "name in the table of Compressors.h, with its number: topk:0.01">,
-    Option<"errorFeedback", "error-feedback", "std::string", "\"on\"", "use of the errors of codes: on, ef21 or off">,
+    Option<"delay", "delay", "int64_t", "0", "age, in steps, of the gradients that are applied">,
+    Option<"errorFeedback", "error-feedback", "std::string", "\"on\"", "use of the errors of codes: on, ef21, dgc:M or off">,
     Option<"dp", "dp", "int64_t", "1", "ranks that share the batch">,
     Option<"hsdp", "hsdp", "int64_t", "1", "size of the ZeRO sharding group within dp">,
     Option<"tp", "tp", "int64_t", "1", "ranks that share each split parameter">,

@@ -206,7 +206,9 @@ static void readManifest(const Json &json, Program &program) {
   program.learningRate = optimizer.at("lr");
   for (auto &[key, value] : optimizer.items())
     if (key != "name" && key != "lr")
-      program.optimizer += " " + key + "=" + value.dump();
+      program.optimizer +=
+          " " + key + "=" +
+          (value.is_string() ? value.get<std::string>() : value.dump());
   for (const Json &group : json.at("groups")) {
     std::vector<int> axes;
     for (const Json &name : group) {

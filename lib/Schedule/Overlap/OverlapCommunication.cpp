@@ -139,8 +139,8 @@ struct OverlapCommunicationPass
       if (failed(plans))
         return signalPassFailure();
       for (func::FuncOp plan : *plans) {
-        startGathersOfStep(plan);
-        startReductionsOfLastRuns(plan);
+        size_t numGathers = startGathersOfStep(plan);
+        startReturnedCollectives(plan, numGathers);
       }
       startReceives(*plans);
       bool isStep = &stages == &programs->front();

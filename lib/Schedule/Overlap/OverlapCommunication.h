@@ -18,15 +18,16 @@ namespace dtc {
 bool canStart(CollectiveOpInterface collective);
 
 /// Starts in the prologue each gather that a step does once and only later runs
-/// read. The first reader waits for it.
-void startGathersOfStep(mlir::func::FuncOp plan);
+/// read. The first reader waits for it. Returns the number of these gathers.
+size_t startGathersOfStep(mlir::func::FuncOp plan);
 
 /// Moves receives of all stages before their first use, to positions where the
 /// messages of all ranks have one order.
 void startReceives(llvm::ArrayRef<mlir::func::FuncOp> plans);
 
-/// Starts reductions that last runs only return. The plan waits for them.
-void startReductionsOfLastRuns(mlir::func::FuncOp plan);
+/// Starts reductions and exchanges that the prologue and last runs only return.
+/// The plan waits for them. `numGathers` are in flight at first.
+void startReturnedCollectives(mlir::func::FuncOp plan, size_t numGathers);
 
 } // namespace dtc
 

@@ -108,7 +108,7 @@ static void awaitInside(RunOp run, ArrayRef<Gather> gathers) {
     callee.erase();
 }
 
-void dtc::startGathersOfStep(func::FuncOp plan) {
+size_t dtc::startGathersOfStep(func::FuncOp plan) {
   SmallVector<Gather> gathers = collect(plan);
   // The first gathers have the least time to hide in, so they stay synchronous
   // if there are not enough slots.
@@ -127,4 +127,5 @@ void dtc::startGathersOfStep(func::FuncOp plan) {
   }
   for (auto &[run, needed] : firstRuns)
     awaitInside(cast<RunOp>(run), needed);
+  return gathers.size();
 }

@@ -1,7 +1,8 @@
-//===- StartReductions.cpp - gradients of a last run ----------------------===//
+//===- StartReductions.cpp - collectives that a run only returns ----------===//
 //
 // Reductions that the last runs of a step only return are in flight while the
-// stage continues with other work. The plan waits for each result before the
+// stage continues with other work, and so are exchanges of the prologue, such
+// as those of delayed gradients. The plan waits for each result before the
 // first op that needs it.
 //
 //===----------------------------------------------------------------------===//
@@ -28,11 +29,13 @@ static bool isStartable(Operation &op) {
   return collective && canStart(collective) && !isParameterGather(&op);
 }
 
-/// Starts the reductions that a function only returns. Their operands, like
-/// their results, move to the caller's memory. Only the last bucket of copied
-/// gradients starts early, so that at most two are in memory.
+/// Starts the collectives that a function only returns. Their operands, like
+/// their results, move to the caller's memory. In a last run, only the last
+/// bucket of copied gradients starts early, so that at most two are in memory.
+/// In the prologue, collectives follow the gathers of parameters, which are
+/// needed first.
 static SmallVector<Started> startReturned(func::FuncOp function,
-                                          size_t &numSlots) {
+                                          bool isPrologue, size_t &numSlots) {
   SmallVector<Started> started;
   AliasClasses classes(function.front());
   MemoryHomes homes(function, classes);
@@ -47,9 +50,9 @@ static SmallVector<Started> startReturned(func::FuncOp function,
     if (isStartable(op) && readsLocal(op))
       lastBucket = &op;
   SmallVector<Value> extra;
-  for (Operation &op : function.front()) {
-    if (!isStartable(op) || (readsLocal(op) && &op != lastBucket) ||
-        numSlots == 0 ||
+  for (Operation &op : llvm::make_early_inc_range(function.front())) {
+    bool isLate = readsLocal(op) && &op != lastBucket && !isPrologue;
+    if (!isStartable(op) || isLate || numSlots == 0 ||
         llvm::any_of(getReaders(op.getResults()),
                      [&](Operation *reader) { return reader != end; }))
       continue;
@@ -66,6 +69,8 @@ static SmallVector<Started> startReturned(func::FuncOp function,
         extra.push_back(classes.getRoot(operand));
     --numSlots;
     start(&op);
+    if (isPrologue)
+      op.moveBefore(end);
     started.push_back({returned, op.getLoc()});
   }
   if (!extra.empty()) {
@@ -88,13 +93,22 @@ static RunOp replaceRun(RunOp run) {
   return call;
 }
 
-void dtc::startReductionsOfLastRuns(func::FuncOp plan) {
-  size_t numSlots = numPlanSlots; // slots of gathers are free again
+void dtc::startReturnedCollectives(func::FuncOp plan, size_t numGathers) {
+  // Exchanges of the prologue may be in flight until the step ends, the gathers
+  // of parameters until the last runs.
+  size_t numSlots = numPlanSlots - numGathers;
+  bool isAfterGathers = false;
   for (auto run : llvm::make_early_inc_range(plan.getOps<RunOp>())) {
     std::optional<Phase> phase = getPhase(run);
-    if (!phase || phase->runs != Phase::Last)
+    if (!phase ||
+        (phase->runs != Phase::Last && phase->kind != Phase::Prologue))
       continue;
-    SmallVector<Started> started = startReturned(getCallee(run), numSlots);
+    if (phase->runs == Phase::Last && !isAfterGathers) {
+      numSlots += numGathers;
+      isAfterGathers = true;
+    }
+    SmallVector<Started> started =
+        startReturned(getCallee(run), phase->kind == Phase::Prologue, numSlots);
     if (started.empty())
       continue;
     RunOp call = replaceRun(run);

@@ -308,6 +308,16 @@ Slices::PhaseSet Slices::toOwnChunk(Operation &op, PhaseSet wanted) const {
   return result;
 }
 
+/// Whether an op exchanges a tensor that no micro-batch changes, such as
+/// gradients of an earlier step: it may be in flight during the step.
+bool Slices::isEarly(Operation &op) const {
+  return isa<CollectiveOpInterface>(op) &&
+         llvm::none_of(op.getResults(), [&](Value result) {
+           return late.contains(result) ||
+                  getLocalType(result.getType()).getNumElements() == 1;
+         });
+}
+
 /// The phases in which a stage runs an op; empty if it does not need it.
 Slices::PhaseSet Slices::place(Operation &op, int64_t stage) {
   PhaseSet wanted;
@@ -357,7 +367,7 @@ Slices::PhaseSet Slices::place(Operation &op, int64_t stage) {
   if (wanted.empty())
     return result;
   Phase first = *wanted.begin();
-  result.insert(first.kind < Phase::Reduce
+  result.insert(first.kind < Phase::Reduce || isEarly(op)
                     ? Phase{Phase::Prologue, levels.lookup(op.getResult(0))}
                     : first);
   return result;

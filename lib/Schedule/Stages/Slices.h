@@ -121,6 +121,7 @@ private:
   mlir::LogicalResult visitBoundary(BoundaryOp op);
   mlir::LogicalResult visitSum(SumOverStagesOp op);
   PhaseSet toOwnChunk(mlir::Operation &op, PhaseSet wanted) const;
+  bool isEarly(mlir::Operation &op) const;
   PhaseSet place(mlir::Operation &op, int64_t stage);
   Phase placeSum(mlir::Operation &op, int64_t stage, unsigned chunk) const;
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CompressionBuilder.h"
+#include "ExchangeBuilder.h"
 #include <cmath>
 
 using namespace mlir;
@@ -21,7 +21,7 @@ struct Codes {
 /// Encodes and decodes tensors whose last dimension is a row of the unit.
 class BlockCoder {
 public:
-  explicit BlockCoder(CompressionBuilder &b)
+  explicit BlockCoder(ExchangeBuilder &b)
       : b(b), kind(b.compressor.traits->kind),
         block(b.compressor.traits->block), bits(b.compressor.getBits()) {}
 
@@ -43,7 +43,7 @@ private:
   double getMaxLevel() const { return std::exp2(bits - 1) - 1; }
   int64_t getFields() const { return 8 / bits; } ///< of a byte
 
-  CompressionBuilder &b;
+  ExchangeBuilder &b;
   CompressorKind kind;
   int64_t block, bits;
 };
@@ -126,7 +126,7 @@ Value BlockCoder::createLevels(Value blocks, Value scale, StringRef use) {
 }
 
 /// Powers of two, [fields, 1]: the weight of each field of a byte.
-static Value createWeights(CompressionBuilder &b, int64_t fields, int64_t first,
+static Value createWeights(ExchangeBuilder &b, int64_t fields, int64_t first,
                            int64_t bits) {
   SmallVector<double> weights;
   for (int64_t field = 0; field < fields; ++field)
@@ -207,7 +207,7 @@ Codes BlockCoder::encode(Value x, StringRef use) {
 /// random levels are divided by 1 plus the bound of their variance (Richtárik,
 /// Sokolov and Fatkhullin, arXiv 2106.05203, lemma 8).
 Value BlockCoder::getFeedbackScale(Value scale) {
-  if (kind != CompressorKind::Qsgd || b.feedback == ErrorFeedback::Off)
+  if (kind != CompressorKind::Qsgd || b.feedback.kind == ErrorFeedback::Off)
     return scale;
   double levels = b.compressor.number, size = double(block);
   double variance =
@@ -224,7 +224,7 @@ Value BlockCoder::decode(const Codes &codes) {
   return b.reshape(blocks, shape);
 }
 
-CompressedSum dtc::sumBlockCodes(CompressionBuilder &b, Value terms) {
+ExchangedSum dtc::sumBlockCodes(ExchangeBuilder &b, Value terms) {
   BlockCoder coder(b);
   Codes own = coder.encode(terms, "terms");
   Value sent = coder.decode(own);
@@ -237,7 +237,7 @@ CompressedSum dtc::sumBlockCodes(CompressionBuilder &b, Value terms) {
   if (b.unit.isSharded)
     return {sum, sent};
   Value residual;
-  if (b.feedback != ErrorFeedback::Off) {
+  if (b.feedback.kind != ErrorFeedback::Off) {
     residual = b.addStateOfSum("sum_residual", /*isSplit=*/true);
     sum = b.binary<AddOp>(sum, residual);
   }

@@ -122,3 +122,33 @@ int64_t dtc::getBlockSize(llvm::StringRef text) {
   }
   return *parsed ? (*parsed)->traits->block : 1;
 }
+
+llvm::Expected<ErrorFeedback> ErrorFeedback::parse(llvm::StringRef given) {
+  llvm::StringRef text = given;
+  if (text == "on")
+    return ErrorFeedback{Residual};
+  if (text == "ef21")
+    return ErrorFeedback{Estimate};
+  if (text == "off")
+    return ErrorFeedback{Off};
+  ErrorFeedback feedback{Momentum};
+  if (text.consume_front("dgc:") && !text.getAsDouble(feedback.momentum) &&
+      feedback.momentum >= 0 && feedback.momentum < 1)
+    return feedback;
+  return llvm::createStringError(
+      "--error-feedback is '" + Twine(given) +
+      "', expected on, ef21, off, or dgc:M with a momentum of at least 0 and "
+      "below 1");
+}
+
+std::optional<int64_t> dtc::getDelay(llvm::StringRef sync) {
+  int64_t delay = 0;
+  if (sync == "step")
+    return delay;
+  // Each step of delay takes the memory of the gradients.
+  constexpr int64_t most = 64;
+  if (sync.consume_front("delayed:") && !sync.getAsInteger(10, delay) &&
+      delay >= 0 && delay <= most)
+    return delay;
+  return std::nullopt;
+}

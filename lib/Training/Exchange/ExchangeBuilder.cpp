@@ -1,10 +1,11 @@
-//===- CompressionBuilder.cpp - ops of compressed sums --------------------===//
+//===- ExchangeBuilder.cpp - ops of exchanged gradients
+//--------------------===//
 //
-// See CompressionBuilder.h.
+// See ExchangeBuilder.h.
 //
 //===----------------------------------------------------------------------===//
 
-#include "CompressionBuilder.h"
+#include "ExchangeBuilder.h"
 #include "dtc/Support/Axes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CRC.h"
@@ -12,10 +13,9 @@
 using namespace mlir;
 using namespace dtc;
 
-CompressionBuilder::CompressionBuilder(func::FuncOp step,
-                                       const CompressionUnit &unit,
-                                       const Compressor &compressor,
-                                       ErrorFeedback feedback)
+ExchangeBuilder::ExchangeBuilder(func::FuncOp step, const ExchangeUnit &unit,
+                                 const Compressor &compressor,
+                                 ErrorFeedback feedback)
     : OpBuilder(step.getContext()), unit(unit), compressor(compressor),
       feedback(feedback), loc(unit.gradient.getLoc()),
       element(getElementTypeOrSelf(unit.gradient)), step(step) {
@@ -30,10 +30,10 @@ static RankedTensorType getTensorType(Value x) {
 // Elements
 //===----------------------------------------------------------------------===//
 
-Value CompressionBuilder::constant(double value) { return constant({}, value); }
+Value ExchangeBuilder::constant(double value) { return constant({}, value); }
 
-Value CompressionBuilder::constant(ArrayRef<int64_t> shape,
-                                   ArrayRef<double> values) {
+Value ExchangeBuilder::constant(ArrayRef<int64_t> shape,
+                                ArrayRef<double> values) {
   auto type = RankedTensorType::get(shape, element);
   auto attributes = llvm::map_to_vector(values, [&](double value) {
     return Attribute(getFloatAttr(element, value));
@@ -42,21 +42,21 @@ Value CompressionBuilder::constant(ArrayRef<int64_t> shape,
                             DenseElementsAttr::get(type, attributes));
 }
 
-Value CompressionBuilder::cast(Value x, Type to) {
+Value ExchangeBuilder::cast(Value x, Type to) {
   return CastOp::create(*this, loc, getTensorType(x).clone(to), x);
 }
 
-Value CompressionBuilder::reshape(Value x, ArrayRef<int64_t> shape) {
+Value ExchangeBuilder::reshape(Value x, ArrayRef<int64_t> shape) {
   if (getTensorType(x).getShape() == shape)
     return x;
   return ReshapeOp::create(*this, loc, getTensorType(x).clone(shape), x);
 }
 
-Value CompressionBuilder::sum(Value x, int64_t dim) {
+Value ExchangeBuilder::sum(Value x, int64_t dim) {
   return ReduceSumOp::create(*this, loc, x, ArrayRef<int64_t>{dim});
 }
 
-Value CompressionBuilder::max(Value x, int64_t dim) {
+Value ExchangeBuilder::max(Value x, int64_t dim) {
   return ReduceMaxOp::create(*this, loc, x, ArrayRef<int64_t>{dim});
 }
 
@@ -73,8 +73,8 @@ static Value getSeed(func::FuncOp step) {
   return step.getArgument(0);
 }
 
-Value CompressionBuilder::slice(Value x, int64_t dim, int64_t start,
-                                int64_t size) {
+Value ExchangeBuilder::slice(Value x, int64_t dim, int64_t start,
+                             int64_t size) {
   SmallVector<int64_t> shape(getTensorType(x).getShape());
   if (shape[dim] == size)
     return x;
@@ -84,7 +84,7 @@ Value CompressionBuilder::slice(Value x, int64_t dim, int64_t start,
                          /*view=*/true);
 }
 
-Value CompressionBuilder::concat(ArrayRef<Value> parts, int64_t dim) {
+Value ExchangeBuilder::concat(ArrayRef<Value> parts, int64_t dim) {
   if (parts.size() == 1)
     return parts.front();
   SmallVector<int64_t> shape(getTensorType(parts.front()).getShape());
@@ -95,12 +95,12 @@ Value CompressionBuilder::concat(ArrayRef<Value> parts, int64_t dim) {
                           parts, dim);
 }
 
-Value CompressionBuilder::broadcast(Value x, ArrayRef<int64_t> shape) {
+Value ExchangeBuilder::broadcast(Value x, ArrayRef<int64_t> shape) {
   return BroadcastOp::create(*this, loc, getTensorType(x).clone(shape), x);
 }
 
-Value CompressionBuilder::random(const Segment &segment,
-                                 ArrayRef<int64_t> shape, StringRef use) {
+Value ExchangeBuilder::random(const Segment &segment, ArrayRef<int64_t> shape,
+                              StringRef use) {
   // Random ops of models have small numbers.
   std::string name = segment.name + "/" + use.str();
   int64_t id = llvm::crc32(llvm::arrayRefFromStringRef(name)) | 0x80000000u;
@@ -114,14 +114,14 @@ Value CompressionBuilder::random(const Segment &segment,
 // Exchange and state
 //===----------------------------------------------------------------------===//
 
-Value CompressionBuilder::exchange(Value x, int64_t dim) {
+Value ExchangeBuilder::exchange(Value x, int64_t dim) {
   auto moved = ReshapeOp::create(*this, loc, x.getType(), x);
   moved->setAttr(attr::splitDims, getDictionaryAttr(getNamedAttr(
                                       unit.axis, getI64IntegerAttr(dim))));
   return moved;
 }
 
-Value CompressionBuilder::addState(
+Value ExchangeBuilder::addState(
     StringRef name, ArrayRef<int64_t> shape, ArrayAttr members,
     ArrayRef<std::pair<StringRef, int64_t>> splits) {
   NamedAttrList splitDims, attributes;
@@ -137,7 +137,7 @@ Value CompressionBuilder::addState(
   return step.getArgument(position);
 }
 
-Value CompressionBuilder::addStateOfTerms(StringRef name) {
+Value ExchangeBuilder::addStateOfTerms(StringRef name) {
   SmallVector<std::pair<StringRef, int64_t>> splits = {{unit.axis, 0}};
   if (unit.parts > 1)
     splits.push_back({tensorAxis, 1});
@@ -154,7 +154,7 @@ Value CompressionBuilder::addStateOfTerms(StringRef name) {
   return addState(name, shape, getArrayAttr(members), splits);
 }
 
-Value CompressionBuilder::addStateOfSum(StringRef name, bool isSplit) {
+Value ExchangeBuilder::addStateOfSum(StringRef name, bool isSplit) {
   SmallVector<std::pair<StringRef, int64_t>> splits;
   if (unit.parts > 1)
     splits.push_back({tensorAxis, 0});
@@ -166,18 +166,18 @@ Value CompressionBuilder::addStateOfSum(StringRef name, bool isSplit) {
                   splits);
 }
 
-Value CompressionBuilder::addOwnState(StringRef name, int64_t elements,
-                                      ArrayAttr members) {
+Value ExchangeBuilder::addOwnState(StringRef name, int64_t elements,
+                                   ArrayAttr members) {
   SmallVector<std::pair<StringRef, int64_t>> splits;
   if (unit.parts > 1)
     splits.push_back({tensorAxis, 0});
   return addState(name, {unit.parts, elements}, members, splits);
 }
 
-void CompressionBuilder::keep(Value state, Value value) {
+void ExchangeBuilder::keep(Value state, Value value, bool always) {
   unsigned number = llvm::cast<BlockArgument>(state).getArgNumber();
   Value kept = KeepOp::create(*this, loc, state.getType(), state, value,
-                              /*norm=*/Value());
+                              /*norm=*/Value(), always);
   states.push_back(
       {step.getArgAttrOfType<StringAttr>(number, attr::state).str(), kept,
        step.getArgAttr(number, attr::members)});

@@ -1,20 +1,19 @@
-//===- CompressionBuilder.h - ops of compressed sums ------------*- C++ -*-===//
+//===- ExchangeBuilder.h - ops of exchanged gradients -----------*- C++ -*-===//
 //
 // The parts that all compressors share: elementwise ops on tensors of one
 // element type, changes of layout, and state that a step keeps for the next.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_LIB_TRAINING_COMPRESSION_COMPRESSIONBUILDER_H
-#define DTC_LIB_TRAINING_COMPRESSION_COMPRESSIONBUILDER_H
+#ifndef DTC_LIB_TRAINING_EXCHANGE_EXCHANGEBUILDER_H
+#define DTC_LIB_TRAINING_EXCHANGE_EXCHANGEBUILDER_H
 
 #include "dtc/Dialect/StepFunction.h"
 #include "dtc/Training/Compressors.h"
 
 namespace dtc {
 
-/// A tensor in a row of a unit, which is compressed by itself where the
-/// compressor does not work on blocks.
+/// A tensor in a row of a unit.
 struct Segment {
   std::string name;
   int64_t start, size;
@@ -23,8 +22,8 @@ struct Segment {
   int64_t getColumns() const { return size / rows; }
 };
 
-/// Gradients that are compressed and exchanged together.
-struct CompressionUnit {
+/// Gradients that are exchanged together.
+struct ExchangeUnit {
   std::string name;
   /// The sum, [parts, elements], that ranks of `axis` have terms of.
   mlir::Value gradient;
@@ -41,23 +40,16 @@ struct CompressionUnit {
 };
 
 /// The sum of what the ranks have sent.
-struct CompressedSum {
+struct ExchangedSum {
   mlir::Value sum;  ///< [parts, elements]
   mlir::Value sent; ///< [ranks, parts, elements]: what each rank's codes stand
                     ///< for
 };
 
-/// The use of the errors of codes.
-enum class ErrorFeedback {
-  Off,
-  Residual, ///< errors are added to the next terms
-  Estimate, ///< codes are those of changes of the terms (EF21)
-};
-
-class CompressionBuilder : public mlir::OpBuilder {
+class ExchangeBuilder : public mlir::OpBuilder {
 public:
-  CompressionBuilder(mlir::func::FuncOp step, const CompressionUnit &unit,
-                     const Compressor &compressor, ErrorFeedback feedback);
+  ExchangeBuilder(mlir::func::FuncOp step, const ExchangeUnit &unit,
+                  const Compressor &compressor, ErrorFeedback feedback);
 
   //===--- Elements -------------------------------------------------------===//
 
@@ -102,10 +94,10 @@ public:
   /// types.
   mlir::Value addOwnState(llvm::StringRef name, int64_t elements,
                           mlir::ArrayAttr members);
-  /// Keeps the value as the new state.
-  void keep(mlir::Value state, mlir::Value value);
+  /// Keeps the value as the new state; with `always`, in skipped steps, too.
+  void keep(mlir::Value state, mlir::Value value, bool always = false);
 
-  const CompressionUnit &unit;
+  const ExchangeUnit &unit;
   const Compressor &compressor;
   ErrorFeedback feedback;
   mlir::Location loc;
@@ -126,11 +118,12 @@ private:
   mlir::func::FuncOp step;
 };
 
-/// Sums the terms [ranks, parts, elements] of a unit by one kind of compressor.
-CompressedSum sumBlockCodes(CompressionBuilder &b, mlir::Value terms);
-CompressedSum sumSparseCodes(CompressionBuilder &b, mlir::Value terms);
-CompressedSum sumFactors(CompressionBuilder &b, mlir::Value terms);
+/// Sums the terms [ranks, parts, elements] of a unit, by one kind of
+/// compressor.
+ExchangedSum sumBlockCodes(ExchangeBuilder &b, mlir::Value terms);
+ExchangedSum sumSparseCodes(ExchangeBuilder &b, mlir::Value terms);
+ExchangedSum sumFactors(ExchangeBuilder &b, mlir::Value terms);
 
 } // namespace dtc
 
-#endif // DTC_LIB_TRAINING_COMPRESSION_COMPRESSIONBUILDER_H
+#endif // DTC_LIB_TRAINING_EXCHANGE_EXCHANGEBUILDER_H

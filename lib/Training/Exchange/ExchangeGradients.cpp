@@ -1,20 +1,19 @@
-//===- CompressGradients.cpp - compressed sums of gradients ---------------===//
+//===- ExchangeGradients.cpp - compressed and delayed sums ----------------===//
 //
 // Each gradient that the ranks of an axis sum is replaced by the sum of what
-// their codes stand for. Codes are exchanged where their layout changes, as any
-// value is, so nothing after this pass knows of compression.
+// their codes stand for, or of terms of an earlier step. All exchange is a
+// change of layout, as for any value, so no pass after this one knows of it.
 //
 //===----------------------------------------------------------------------===//
 
 #include "../ParameterBuckets.h"
-#include "CompressionBuilder.h"
+#include "ExchangeBuilder.h"
 #include "dtc/Dialect/StepFunction.h"
 #include "dtc/Support/Axes.h"
 #include "dtc/Training/Passes.h"
-#include "llvm/ADT/StringSwitch.h"
 
 namespace dtc {
-#define GEN_PASS_DEF_COMPRESSGRADIENTS
+#define GEN_PASS_DEF_EXCHANGEGRADIENTS
 #include "dtc/Training/Passes.h.inc"
 } // namespace dtc
 
@@ -30,20 +29,19 @@ struct ReturnedGradient {
   ArrayAttr members; ///< null if it is no bucket
 };
 
-struct CompressGradientsPass
-    : dtc::impl::CompressGradientsBase<CompressGradientsPass> {
-  using CompressGradientsBase::CompressGradientsBase;
+struct ExchangeGradientsPass
+    : dtc::impl::ExchangeGradientsBase<ExchangeGradientsPass> {
+  using ExchangeGradientsBase::ExchangeGradientsBase;
 
   void runOnOperation() override;
 
 private:
-  LogicalResult compressBuckets(func::FuncOp step, Results &results);
-  void compressFlat(func::FuncOp step, Results &results);
-  Value compress(func::FuncOp step, const CompressionUnit &unit,
-                 Results &results);
+  LogicalResult exchangeBuckets(func::FuncOp step, Results &results);
+  void exchangeFlat(func::FuncOp step, Results &results);
+  Value exchange(func::FuncOp step, const ExchangeUnit &unit, Results &results);
 
-  Compressor method;
-  ErrorFeedback feedback = ErrorFeedback::Residual;
+  std::optional<Compressor> method;
+  ErrorFeedback feedback{ErrorFeedback::Off};
   int64_t numUnits = 0;
 };
 
@@ -70,7 +68,18 @@ static Segment describe(StringRef name, RankedTensorType type, int64_t parts,
   return {name.str(), start, size, rows};
 }
 
-static CompressedSum sumCodes(CompressionBuilder &b, Value terms) {
+/// The sum of the terms themselves.
+static ExchangedSum sumTerms(ExchangeBuilder &b, Value terms) {
+  auto type = cast<RankedTensorType>(b.unit.gradient.getType());
+  if (b.unit.isSharded)
+    return {b.exchange(SumTermsOp::create(b, b.loc, type, terms), 1), terms};
+  // A copy, since an all-reduce overwrites its operand.
+  return {b.exchange(b.reshape(b.sum(terms, 0), type.getShape()), -1), terms};
+}
+
+static ExchangedSum sumCodes(ExchangeBuilder &b, Value terms) {
+  if (!b.compressor.traits)
+    return sumTerms(b, terms);
   switch (b.compressor.traits->kind) {
   case CompressorKind::TopK:
   case CompressorKind::RandK:
@@ -83,21 +92,36 @@ static CompressedSum sumCodes(CompressionBuilder &b, Value terms) {
 }
 
 /// The sum of what codes stand for.
-static Value createSum(CompressionBuilder &b, Value terms) {
-  switch (b.feedback) {
+static Value createSum(ExchangeBuilder &b, Value terms) {
+  switch (b.feedback.kind) {
   case ErrorFeedback::Off:
     return sumCodes(b, terms).sum;
   case ErrorFeedback::Residual: {
     Value residual = b.addStateOfTerms("residual");
     terms = b.binary<AddOp>(terms, residual);
-    CompressedSum made = sumCodes(b, terms);
+    ExchangedSum made = sumCodes(b, terms);
     b.keep(residual, b.binary<SubOp>(terms, made.sent));
+    return made.sum;
+  }
+  case ErrorFeedback::Momentum: {
+    // The velocity of elements that are sent ends, so that they do not move on
+    // by terms of long ago.
+    Value velocity = b.addStateOfTerms("velocity");
+    Value residual = b.addStateOfTerms("residual");
+    Value moved = b.binary<AddOp>(
+        b.binary<MulOp>(velocity, b.constant(b.feedback.momentum)), terms);
+    terms = b.binary<AddOp>(moved, residual);
+    ExchangedSum made = sumCodes(b, terms);
+    b.keep(residual, b.binary<SubOp>(terms, made.sent));
+    Value zero = b.constant(0);
+    b.keep(velocity,
+           b.select(b.compare(Comparison::eq, made.sent, zero), moved, zero));
     return made.sum;
   }
   case ErrorFeedback::Estimate: {
     Value estimate = b.addStateOfTerms("estimate");
     Value known = b.addStateOfSum("sum_estimate", b.unit.isSharded);
-    CompressedSum made = sumCodes(b, b.binary<SubOp>(terms, estimate));
+    ExchangedSum made = sumCodes(b, b.binary<SubOp>(terms, estimate));
     b.keep(estimate, b.binary<AddOp>(estimate, made.sent));
     Value sum = b.binary<AddOp>(known, made.sum);
     b.keep(known, sum);
@@ -107,11 +131,29 @@ static Value createSum(CompressionBuilder &b, Value terms) {
   llvm_unreachable("all kinds are listed");
 }
 
+/// The terms of `delay` steps ago, zero before there are any. States have the
+/// terms of the steps since.
+static Value delayTerms(ExchangeBuilder &b, Value terms, int64_t delay) {
+  SmallVector<Value> waiting;
+  for (int64_t age = 1; age <= delay; ++age)
+    waiting.push_back(b.addStateOfTerms("waiting" + std::to_string(age)));
+  Value oldest = terms;
+  for (int64_t age = delay; age > 0; --age) {
+    if (age == delay)
+      oldest = waiting[age - 1];
+    // A skipped step must not stop the queue, whose terms may be the reason.
+    b.keep(waiting[age - 1], age > 1 ? waiting[age - 2] : terms,
+           /*always=*/true);
+  }
+  return oldest;
+}
+
 /// Adds the sum of a unit, and its states, to the step. Returns the sum.
-Value CompressGradientsPass::compress(func::FuncOp step,
-                                      const CompressionUnit &unit,
+Value ExchangeGradientsPass::exchange(func::FuncOp step,
+                                      const ExchangeUnit &unit,
                                       Results &results) {
-  CompressionBuilder b(step, unit, method, feedback);
+  Compressor none{nullptr};
+  ExchangeBuilder b(step, unit, method ? *method : none, feedback);
   SmallVector<int64_t> shape = {unit.ranks};
   auto type = cast<RankedTensorType>(unit.gradient.getType());
   llvm::append_range(shape, type.getShape());
@@ -123,16 +165,16 @@ Value CompressGradientsPass::compress(func::FuncOp step,
     scale = b.cast(scale, b.element);
     terms = b.binary<DivOp>(terms, scale);
   }
-  Value sum = createSum(b, terms);
-  for (const CompressionBuilder::KeptState &state : b.states)
+  Value sum = createSum(b, delayTerms(b, terms, delay));
+  for (const ExchangeBuilder::KeptState &state : b.states)
     results.add(state.value, attr::state, state.name, state.members);
   return scale ? b.binary<MulOp>(sum, scale) : sum;
 }
 
 /// Flattens gradients into buckets, and gives each member its part of the sum.
-LogicalResult CompressGradientsPass::compressBuckets(func::FuncOp step,
+LogicalResult ExchangeGradientsPass::exchangeBuckets(func::FuncOp step,
                                                      Results &results) {
-  int64_t block = method.traits->block;
+  int64_t block = method ? method->traits->block : 1;
   FailureOr<std::vector<ParameterBucket>> buckets =
       collectBuckets(step, tp, {bucketMb << 20, "", block});
   if (failed(buckets))
@@ -141,7 +183,7 @@ LogicalResult CompressGradientsPass::compressBuckets(func::FuncOp step,
   for (const ParameterBucket &bucket : *buckets) {
     int64_t parts = bucket.members.front().parts;
     RankedTensorType type = bucket.getType(block > 1 ? dp * block : 1);
-    CompressionUnit unit;
+    ExchangeUnit unit;
     unit.name = ("/gradients" + Twine(numUnits++)).str();
     unit.gradient = joinGradients(step, bucket, type);
     unit.axis = StringAttr::get(&getContext(), dataAxis);
@@ -151,7 +193,7 @@ LogicalResult CompressGradientsPass::compressBuckets(func::FuncOp step,
     for (const BucketMember &member : bucket.members)
       unit.segments.push_back(describe(member.getName(), member.getType(),
                                        parts, member.start, member.splitDim));
-    Value sum = compress(step, unit, results);
+    Value sum = exchange(step, unit, results);
     OpBuilder builder(&getContext());
     builder.setInsertionPointAfterValue(sum);
     for (const BucketMember &member : bucket.members) {
@@ -168,19 +210,19 @@ LogicalResult CompressGradientsPass::compressBuckets(func::FuncOp step,
 
 /// Compresses the gradients of ZeRO's flat parameters. With groups, ranks of
 /// the same place in all groups sum their shards.
-void CompressGradientsPass::compressFlat(func::FuncOp step, Results &results) {
+void ExchangeGradientsPass::exchangeFlat(func::FuncOp step, Results &results) {
   bool isHybrid = hsdp > 1;
   for (const ReturnedGradient &gradient : getGradients(step)) {
     auto type = cast<RankedTensorType>(gradient.value.getType());
-    CompressionUnit unit;
+    ExchangeUnit unit;
     unit.name = gradient.name.str();
     unit.gradient = gradient.value;
     unit.axis = StringAttr::get(&getContext(), dataAxis);
     unit.ranks = dp / hsdp;
     unit.members = gradient.members;
     unit.parts = type.getDimSize(0);
-    unit.isSharded =
-        !isHybrid && method.traits->exchange == CodeExchange::AllToAll;
+    unit.isSharded = !isHybrid && (!method || method->traits->exchange ==
+                                                  CodeExchange::AllToAll);
     Operation *last = gradient.value.getDefiningOp();
     Attribute split = last->getAttr(attr::splitDims);
     if (isHybrid) {
@@ -190,7 +232,7 @@ void CompressGradientsPass::compressFlat(func::FuncOp step, Results &results) {
       last->removeAttr(attr::splitDims);
       last->removeAttr(attr::perMicrobatch);
     }
-    if (isHybrid && method.traits->block == 1)
+    if (isHybrid && method && method->traits->block == 1)
       unit.segments.push_back({unit.name, 0, type.getDimSize(1) / hsdp, 1});
     else
       for (auto member : gradient.members.getAsRange<DictionaryAttr>()) {
@@ -204,26 +246,29 @@ void CompressGradientsPass::compressFlat(func::FuncOp step, Results &results) {
             describe(member.getAs<StringAttr>("name"), own, unit.parts,
                      member.getAs<IntegerAttr>("start").getInt(), splitDim));
       }
-    Value sum = compress(step, unit, results);
+    Value sum = exchange(step, unit, results);
     sum.getDefiningOp()->setAttr(attr::splitDims, split);
     results.add(sum, attr::gradient, gradient.name, gradient.members);
   }
 }
 
-void CompressGradientsPass::runOnOperation() {
+void ExchangeGradientsPass::runOnOperation() {
   llvm::Expected<std::optional<Compressor>> parsed =
       Compressor::parse(compressor);
   if (!parsed) {
     getOperation().emitError(llvm::toString(parsed.takeError()));
     return signalPassFailure();
   }
-  if (!*parsed)
+  method = *parsed;
+  if (!method && delay == 0)
     return;
-  method = **parsed;
-  feedback = llvm::StringSwitch<ErrorFeedback>(errorFeedback)
-                 .Case("off", ErrorFeedback::Off)
-                 .Case("ef21", ErrorFeedback::Estimate)
-                 .Default(ErrorFeedback::Residual);
+  llvm::Expected<ErrorFeedback> use = ErrorFeedback::parse(errorFeedback);
+  if (!use) {
+    getOperation().emitError(llvm::toString(use.takeError()));
+    return signalPassFailure();
+  }
+  if (method)
+    feedback = *use;
   FailureOr<func::FuncOp> step = findFunction(getOperation(), stepName);
   if (failed(step))
     return signalPassFailure();
@@ -234,8 +279,8 @@ void CompressGradientsPass::runOnOperation() {
     return gradient.members != nullptr;
   });
   if (isFlat)
-    compressFlat(*step, results);
-  else if (failed(compressBuckets(*step, results)))
+    exchangeFlat(*step, results);
+  else if (failed(exchangeBuckets(*step, results)))
     return signalPassFailure();
   results.assignTo(*step);
 }

@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CompressionBuilder.h"
+#include "ExchangeBuilder.h"
 #include "dtc/Support/Axes.h"
 
 using namespace mlir;
@@ -31,11 +31,11 @@ struct Tensor {
 
 class FactorSum {
 public:
-  explicit FactorSum(CompressionBuilder &b)
+  explicit FactorSum(ExchangeBuilder &b)
       : b(b), ranks(b.unit.ranks), parts(b.unit.parts),
         rank(int64_t(b.compressor.number)) {}
 
-  CompressedSum run(Value terms);
+  ExchangedSum run(Value terms);
 
 private:
   bool isCompressed(const Segment &segment) const;
@@ -46,7 +46,7 @@ private:
   Value product(Value a, Value b, bool transposeLeft, bool transposeRight);
   Value getPadding(Value terms);
 
-  CompressionBuilder &b;
+  ExchangeBuilder &b;
   int64_t ranks, parts, rank;
   SmallVector<Tensor> tensors;
   Value state; ///< right factors of the last step, [parts, elements]
@@ -127,7 +127,7 @@ Value FactorSum::product(Value a, Value c, bool transposeLeft,
   return MatMulOp::create(b, b.loc, a, c, transposeLeft, transposeRight);
 }
 
-CompressedSum FactorSum::run(Value terms) {
+ExchangedSum FactorSum::run(Value terms) {
   for (const Segment &segment : b.unit.segments) {
     Tensor tensor{segment, b.slice(terms, 2, segment.start, segment.size),
                   {},      {},
@@ -190,6 +190,6 @@ CompressedSum FactorSum::run(Value terms) {
   return {b.concat(all, 1), b.concat(ofRanks, 2)};
 }
 
-CompressedSum dtc::sumFactors(CompressionBuilder &b, Value terms) {
+ExchangedSum dtc::sumFactors(ExchangeBuilder &b, Value terms) {
   return FactorSum(b).run(terms);
 }

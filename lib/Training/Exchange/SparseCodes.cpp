@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CompressionBuilder.h"
+#include "ExchangeBuilder.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -16,7 +16,7 @@ static RankedTensorType getType(Value x) {
 
 /// The places, in a row, of the elements of each tensor with the largest
 /// magnitudes.
-static Value selectLargest(CompressionBuilder &b, Value x) {
+static Value selectLargest(ExchangeBuilder &b, Value x) {
   SmallVector<int64_t> shape(getType(x).getShape());
   int64_t dim = shape.size() - 1;
   SmallVector<Value> selected;
@@ -39,20 +39,20 @@ static Value selectLargest(CompressionBuilder &b, Value x) {
 
 /// Puts values at their places of a tensor of zeros. The first dimensions of
 /// all three are one.
-static Value scatter(CompressionBuilder &b, Value places, Value values,
+static Value scatter(ExchangeBuilder &b, Value places, Value values,
                      ArrayRef<int64_t> shape) {
   return ScatterAddOp::create(b, b.loc, RankedTensorType::get(shape, b.element),
                               places, values, shape.size() - 1);
 }
 
 /// [ranks, parts, k] as [parts, ranks * k].
-static Value joinRanks(CompressionBuilder &b, Value x) {
+static Value joinRanks(ExchangeBuilder &b, Value x) {
   ArrayRef<int64_t> shape = getType(x).getShape();
   Value moved = TransposeOp::create(b, b.loc, x, ArrayRef<int64_t>{1, 0, 2});
   return b.reshape(moved, {shape[1], shape[0] * shape[2]});
 }
 
-static CompressedSum sumLargest(CompressionBuilder &b, Value terms) {
+static ExchangedSum sumLargest(ExchangeBuilder &b, Value terms) {
   ArrayRef<int64_t> shape = getType(terms).getShape();
   Value places = selectLargest(b, terms);
   Value values = GatherOp::create(b, b.loc, terms, places, 2);
@@ -63,7 +63,7 @@ static CompressedSum sumLargest(CompressionBuilder &b, Value terms) {
 }
 
 /// Random numbers for a row: the largest of them select its elements.
-static Value drawRow(CompressionBuilder &b, ArrayRef<int64_t> row) {
+static Value drawRow(ExchangeBuilder &b, ArrayRef<int64_t> row) {
   SmallVector<int64_t> shape(row);
   SmallVector<Value> numbers;
   int64_t end = 0;
@@ -81,14 +81,18 @@ static Value drawRow(CompressionBuilder &b, ArrayRef<int64_t> row) {
 
 /// All ranks draw the same places, so the values add up. Without error
 /// feedback, values are scaled such that their mean is that of all elements.
-static CompressedSum sumRandom(CompressionBuilder &b, Value terms) {
+static ExchangedSum sumRandom(ExchangeBuilder &b, Value terms) {
   ArrayRef<int64_t> row = getType(terms).getShape().drop_front();
   Value places = selectLargest(b, drawRow(b, row));
   SmallVector<int64_t> shape = {b.unit.ranks};
   llvm::append_range(shape, getType(places).getShape());
   Value ofRanks = b.broadcast(places, shape);
   Value values = GatherOp::create(b, b.loc, terms, ofRanks, 2);
-  if (b.feedback == ErrorFeedback::Off) {
+  // All elements reach the norm if one is NaN or infinite, drawn or not: zero
+  // times it is NaN.
+  values =
+      b.binary<AddOp>(values, b.sum(b.binary<MulOp>(terms, b.constant(0)), 2));
+  if (b.feedback.kind == ErrorFeedback::Off) {
     SmallVector<double> factors;
     for (const Segment &segment : b.unit.segments) {
       int64_t count = b.compressor.getCount(segment.size);
@@ -103,14 +107,14 @@ static CompressedSum sumRandom(CompressionBuilder &b, Value terms) {
   return {scatter(b, places, sum, row), sent};
 }
 
-CompressedSum dtc::sumSparseCodes(CompressionBuilder &b, Value terms) {
+ExchangedSum dtc::sumSparseCodes(ExchangeBuilder &b, Value terms) {
   // Each shard of a row selects by itself.
   ArrayRef<int64_t> shape = getType(terms).getShape();
   ArrayRef<int64_t> whole = getType(b.unit.gradient).getShape();
   Value rows = b.reshape(
       terms, {shape[0], shape[1] * b.unit.shards, shape[2] / b.unit.shards});
-  CompressedSum made = b.compressor.traits->kind == CompressorKind::TopK
-                           ? sumLargest(b, rows)
-                           : sumRandom(b, rows);
+  ExchangedSum made = b.compressor.traits->kind == CompressorKind::TopK
+                          ? sumLargest(b, rows)
+                          : sumRandom(b, rows);
   return {b.reshape(made.sum, whole), b.reshape(made.sent, shape)};
 }

@@ -17,9 +17,12 @@ resume() {
     --save-weights "$folder.safetensors"
 }
 
-for more in topk:0.1 int8 powersgd:2 topk:0.1+error-feedback=ef21 int8+zero=1 \
+for more in sync=delayed:2 sync=delayed:1+zero=1 topk:0.1 int8 powersgd:2 topk:0.1+error-feedback=ef21 topk:0.1+error-feedback=dgc:0.9 int8+zero=1 \
   int8+zero=2+hsdp=2 topk:0.1+zero=3; do
-  plan=4x1:gpipe:1:compress=$more
+  case $more in
+    sync=*) plan=4x1:gpipe:1:$more ;;
+    *) plan=4x1:gpipe:1:compress=$more ;;
+  esac
   folder=$work/whole
   rm -rf "$work/whole" "$work/parts"
   resume "$plan" 8

@@ -1,8 +1,8 @@
 //===- Orthonormalize.cpp - orthonormal columns ---------------------------===//
 //
 // Gram-Schmidt, twice: where a column depends on those before it, its rest is
-// rounding errors, which the first time does not make orthogonal. One thread does
-// it, since a matrix has few columns.
+// rounding errors, which the first time does not make orthogonal. One thread
+// does it, since a matrix has few columns.
 //
 //===----------------------------------------------------------------------===//
 
