@@ -18,9 +18,12 @@ from pathlib import Path
 
 from slow_network import INPUTS, RANKS, bytes_sent, run
 
-WAYS = ["none", "int8", "int4", "sign", "qsgd:64", "topk:0.01", "topk:0.1",
-        "randk:0.1", "powersgd:4", "int8 --error-feedback off",
-        "topk:0.1 --error-feedback off", "topk:0.1 --error-feedback ef21"]
+WAYS = ["none", "int8", "int4", "qsgd:64", "powersgd:4",
+        "none --sync delayed:1", "sign", "sign --error-feedback ef21",
+        "topk:0.1", "topk:0.1 --error-feedback ef21",
+        "topk:0.1 --error-feedback off", "topk:0.01",
+        "topk:0.01 --error-feedback ef21", "topk:0.01 --error-feedback off",
+        "randk:0.1"]
 
 
 def train(way, steps, seed, folder):

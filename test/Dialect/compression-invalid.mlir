@@ -87,7 +87,7 @@ func.func @sum_shape(%x: tensor<2x8xf32>) {
 #mesh = #dtc.mesh<dp=2, mb=1>
 #r = #dtc.layout<#mesh>
 func.func @whole(%x: tensor<2x8xf32, #r>) {
-  // expected-error @+1 {{adds the terms of 'tensor<2x8xf32, #dtc.layout<<dp=2, mb=1>>>', expected axes that split dimension 0 into single terms}}
+  // expected-error @+1 {{adds the terms of 'tensor<2x8xf32, #dtc.layout<#dtc.mesh<dp=2, mb=1>>>', expected axes that split dimension 0 into single terms}}
   %g = dtc.sum_terms %x : (tensor<2x8xf32, #r>) -> tensor<8xf32, #r>
   return
 }
