@@ -29,13 +29,32 @@ static bool isStartable(Operation &op) {
   return collective && canStart(collective) && !isParameterGather(&op);
 }
 
+/// Whether no op but the function's end uses the results, not even a view.
+static bool isOnlyReturned(Operation &op) {
+  Operation *end = op.getBlock()->getTerminator();
+  return llvm::all_of(op.getUsers(),
+                      [&](Operation *user) { return user == end; });
+}
+
+/// Whether only the update reads these results of a run.
+static bool isForUpdate(RunOp run, ArrayRef<unsigned> results) {
+  return llvm::all_of(results, [&](unsigned i) {
+    return !run.getResult(i).use_empty() &&
+           llvm::all_of(run.getResult(i).getUsers(), [](Operation *user) {
+             auto reader = dyn_cast<RunOp>(user);
+             return reader && isRunOf(reader, Phase::Update);
+           });
+  });
+}
+
 /// Starts the collectives that a function only returns. Their operands, like
 /// their results, move to the caller's memory. In a last run, only the last
 /// bucket of copied gradients starts early, so that at most two are in memory.
-/// In the prologue, collectives follow the gathers of parameters, which are
-/// needed first.
-static SmallVector<Started> startReturned(func::FuncOp function,
-                                          bool isPrologue, size_t &numSlots) {
+/// In the prologue, collectives that only the update reads start, after the
+/// gathers of parameters, which are needed first.
+static SmallVector<Started> startReturned(RunOp run, bool isPrologue,
+                                          size_t &numSlots) {
+  func::FuncOp function = getCallee(run);
   SmallVector<Started> started;
   AliasClasses classes(function.front());
   MemoryHomes homes(function, classes);
@@ -61,7 +80,11 @@ static SmallVector<Started> startReturned(func::FuncOp function,
       for (Value result : op.getResults())
         if (classes.getRoot(use.get()) == classes.getRoot(result))
           returned.push_back(use.getOperandNumber());
-    if (returned.empty())
+    // startGathersOfStep decides about parameters.
+    bool isParameter =
+        isa<AllGatherOp>(op) && isa<BlockArgument>(op.getOperand(0));
+    if (returned.empty() ||
+        (isPrologue && (isParameter || !isForUpdate(run, returned))))
       continue;
     for (Value operand : op.getOperands())
       if (homes.get(operand).kind == MemoryHome::Local &&
@@ -69,7 +92,7 @@ static SmallVector<Started> startReturned(func::FuncOp function,
         extra.push_back(classes.getRoot(operand));
     --numSlots;
     start(&op);
-    if (isPrologue)
+    if (isPrologue && isOnlyReturned(op))
       op.moveBefore(end);
     started.push_back({returned, op.getLoc()});
   }
@@ -108,7 +131,7 @@ void dtc::startReturnedCollectives(func::FuncOp plan, size_t numGathers) {
       isAfterGathers = true;
     }
     SmallVector<Started> started =
-        startReturned(getCallee(run), phase->kind == Phase::Prologue, numSlots);
+        startReturned(run, phase->kind == Phase::Prologue, numSlots);
     if (started.empty())
       continue;
     RunOp call = replaceRun(run);
