@@ -151,10 +151,14 @@ LayoutAttr Propagation::reduce(Value value, LayoutAttr layout,
   return split ? split : whole;
 }
 
-/// Whether the op only adds, moves or views its operands.
-static bool keepsParts(Operation *op, ArrayRef<unsigned> partial) {
+/// Whether the op only adds, moves or views its operands. A gradient, which is
+/// partial on an axis of the batch, is also padded to its place in a bucket.
+static bool keepsParts(Operation *op, ArrayRef<unsigned> partial,
+                       StringRef axis) {
   if (partial.size() != op->getNumOperands() || isa<BoundaryOp>(op))
     return false;
+  if (isa<PadOp>(op) && MeshAttr::isOfBatch(axis))
+    return true;
   return op->getNumOperands() > 1 ||
          cast<ShapedType>(op->getOperand(0).getType()).getNumElements() ==
              cast<ShapedType>(op->getResult(0).getType()).getNumElements();
@@ -184,7 +188,7 @@ SmallVector<LayoutAttr> Propagation::fitPartials(Operation *op,
     // An axis that splits another operand cannot stay partial in this one.
     bool isTaken = llvm::any_of(
         operands, [&](LayoutAttr layout) { return layout.isSplit(axis.name); });
-    if (isTaken || (isOfMicrobatch && !keepsParts(op, kept)))
+    if (isTaken || (isOfMicrobatch && !keepsParts(op, kept, axis.name)))
       kept = {};
     for (auto [i, layout] : llvm::enumerate(operands))
       if (layout.isPartial(axis.name) && !llvm::is_contained(kept, i))

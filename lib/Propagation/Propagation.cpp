@@ -88,6 +88,9 @@ LogicalResult Propagation::propagateTerms(TermsOp op) {
     return success();
   }
   // All ranks have the sum.
+  op.emitWarning("--compress and --sync save no time for some gradients: the "
+                 "model mixes the samples of a batch, so ranks sum these "
+                 "gradients before they are exchanged");
   Value x = reshard(op.getX(), whole, builder, loc);
   auto scalar =
       RankedTensorType::get({}, getElementTypeOrSelf(op.getX().getType()));
