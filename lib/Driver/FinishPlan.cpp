@@ -65,7 +65,15 @@ static LogicalResult checkCompression(const Strategy &strategy) {
     return fail("--error-feedback " + plan.errorFeedback +
                 " clears the momentum of elements that are sent, but " + given +
                 " sends all; use it with topk or randk");
-  if (strategy.target.kind == "cuda" && (*parsed)->traits->block == 1)
+  const TrainingOptions &training = strategy.training;
+  if (feedback->kind == ErrorFeedback::Momentum &&
+      (training.optimizer != "sgd" || training.momentum.value_or(0) != 0))
+    return fail("--error-feedback " + plan.errorFeedback +
+                " has the momentum of sgd, but --optimizer is '" +
+                training.optimizer + "'" +
+                (training.momentum.value_or(0) != 0 ? " with --momentum" : "") +
+                "; use --optimizer sgd without --momentum");
+  if (strategy.target.kind == "cuda" && !(*parsed)->traits->hasBlocks())
     return fail(given + " needs a selection or orthonormal columns, which GPUs "
                         "do not compute yet; use sign, int8, int4 or qsgd, or "
                         "--target cpu");

@@ -1,14 +1,15 @@
 //===- Compressors.h - table of gradient compressors ------------*- C++ -*-===//
 //
 // A compressor turns a tensor into codes that take fewer bytes. Decoding them
-// gives an approximation of the tensor.
+// gives an approximation of the tensor. docs/Architecture/Exchange.md has the
+// bound of each error and its source.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef DTC_TRAINING_COMPRESSORS_H
 #define DTC_TRAINING_COMPRESSORS_H
 
-#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <optional>
 #include <string>
@@ -25,28 +26,17 @@ enum class CompressorNumber {
   Rank,   ///< the rank of both factors
 };
 
-/// How the codes of several ranks become one sum.
-enum class CodeExchange {
-  Sum,      ///< codes add up: all-reduce
-  Gather,   ///< every rank gets all codes and adds what they stand for
-  AllToAll, ///< a rank gets the codes of its part, adds what they stand for,
-            ///< and sends the sum as codes again
-};
-
 struct CompressorTraits {
   CompressorKind kind;
   const char *name;
   CompressorNumber number;
-  CodeExchange exchange;
-  int64_t block; ///< elements that share a scale; 1: none do
-  int bits;      ///< of an element's code, where each element has one
-  /// The bound of E|x - C(x)|² / |x|² without error feedback; in docs and
-  /// tests. n is the number of elements that are compressed together.
-  const char *error;
-  const char *source;
-};
+  /// Elements that share a scale; 1: none do. Codes of blocks are exchanged all
+  /// to all, so that each rank adds those of its part.
+  int64_t block = 1;
+  int bits = 0; ///< of an element's code, where each element has one
 
-llvm::ArrayRef<CompressorTraits> getCompressors();
+  bool hasBlocks() const { return block > 1; }
+};
 
 /// A compressor with its number, as `--compress` names it.
 struct Compressor {

@@ -51,7 +51,7 @@ private:
 } // namespace
 
 static SmallVector<int64_t> getShape(Value x) {
-  return SmallVector<int64_t>(cast<ShapedType>(x.getType()).getShape());
+  return SmallVector<int64_t>(getTensorType(x).getShape());
 }
 
 /// The number of elements of each block that are no padding.
@@ -90,18 +90,14 @@ Value BlockCoder::createScale(Value blocks) {
 /// Random numbers for blocks of this shape. Each tensor has its own.
 Value BlockCoder::drawNumbers(ArrayRef<int64_t> shape, StringRef use) {
   SmallVector<int64_t> own(shape.drop_back());
+  int64_t length = own.back() * block;
   SmallVector<Value> numbers;
-  int64_t left = own.back() * block;
   for (const Segment &segment : b.unit.segments) {
     own.back() = llvm::alignTo(segment.size, block);
-    left -= own.back();
     numbers.push_back(b.random(segment, own, use));
   }
-  if (left > 0) { // padding, whose levels are zero
-    own.back() = left;
-    numbers.push_back(b.broadcast(b.constant(0), own));
-  }
-  return b.reshape(b.concat(numbers, own.size() - 1), shape);
+  // The levels of padding are zero.
+  return b.reshape(b.pad(b.concat(numbers, own.size() - 1), length), shape);
 }
 
 /// Whole numbers, of the elements' type: 0 or 1 with one bit, else from
@@ -125,12 +121,13 @@ Value BlockCoder::createLevels(Value blocks, Value scale, StringRef use) {
                   b.unary<NegOp>(level), level);
 }
 
-/// Powers of two, [fields, 1]: the weight of each field of a byte.
+/// Powers of two, [fields, 1]: 2^first for the first field of a byte, and
+/// 2^step times as much for each next one.
 static Value createWeights(ExchangeBuilder &b, int64_t fields, int64_t first,
-                           int64_t bits) {
+                           int64_t step) {
   SmallVector<double> weights;
   for (int64_t field = 0; field < fields; ++field)
-    weights.push_back(std::exp2(first + bits * field));
+    weights.push_back(std::exp2(first + step * field));
   return b.constant({fields, 1}, weights);
 }
 
@@ -162,11 +159,8 @@ Value BlockCoder::unpack(Value codes) {
   shape.insert(shape.end() - 1, 1);
   bytes = b.reshape(b.binary<AddOp>(bytes, b.constant(128)), shape);
   auto shift = [&](int64_t by) {
-    SmallVector<double> weights;
-    for (int64_t field = 0; field < fields; ++field)
-      weights.push_back(std::exp2(-by - bits * field));
     return b.unary<FloorOp>(
-        b.binary<MulOp>(bytes, b.constant({fields, 1}, weights)));
+        b.binary<MulOp>(bytes, createWeights(b, fields, -by, -bits)));
   };
   Value above = b.binary<MulOp>(shift(bits), b.constant(std::exp2(bits)));
   Value levels = b.binary<SubOp>(shift(0), above);

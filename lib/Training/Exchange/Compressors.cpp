@@ -16,24 +16,14 @@ using Kind = CompressorKind;
 using Number = CompressorNumber;
 
 static constexpr CompressorTraits compressors[] = {
-    {Kind::TopK, "topk", Number::Ratio, CodeExchange::Gather, 1, 0, "1 - k/n",
-     "Stich et al., arXiv 1809.07599"},
-    {Kind::RandK, "randk", Number::Ratio, CodeExchange::Sum, 1, 0, "1 - k/n",
-     "Stich et al., arXiv 1809.07599"},
-    {Kind::Sign, "sign", Number::None, CodeExchange::AllToAll, 1024, 1,
-     "1 - |x|1² / (n |x|2²)", "Karimireddy et al., arXiv 1901.09847"},
-    {Kind::Int8, "int8", Number::None, CodeExchange::AllToAll, 256, 8,
-     "n (max|x| / 254)² / |x|2²", "Dettmers, arXiv 1511.04561"},
-    {Kind::Int4, "int4", Number::None, CodeExchange::AllToAll, 64, 4,
-     "n (max|x| / 14)² / |x|2²", "Wang et al., arXiv 2306.10209"},
-    {Kind::Qsgd, "qsgd", Number::Levels, CodeExchange::AllToAll, 512, 8,
-     "min(n/s², sqrt(n)/s)", "Alistarh et al., arXiv 1610.02132"},
-    {Kind::PowerSgd, "powersgd", Number::Rank, CodeExchange::Sum, 1, 0,
-     "1 - share of the r largest singular values",
-     "Vogels et al., arXiv 1905.13727"},
+    {Kind::TopK, "topk", Number::Ratio},
+    {Kind::RandK, "randk", Number::Ratio},
+    {Kind::Sign, "sign", Number::None, /*block=*/1024, /*bits=*/1},
+    {Kind::Int8, "int8", Number::None, 256, 8},
+    {Kind::Int4, "int4", Number::None, 64, 4},
+    {Kind::Qsgd, "qsgd", Number::Levels, 512, 8},
+    {Kind::PowerSgd, "powersgd", Number::Rank},
 };
-
-llvm::ArrayRef<CompressorTraits> dtc::getCompressors() { return compressors; }
 
 static const char *getNumberName(Number number) {
   switch (number) {

@@ -22,10 +22,6 @@ ExchangeBuilder::ExchangeBuilder(func::FuncOp step, const ExchangeUnit &unit,
   setInsertionPointAfterValue(unit.gradient);
 }
 
-static RankedTensorType getTensorType(Value x) {
-  return llvm::cast<RankedTensorType>(x.getType());
-}
-
 //===----------------------------------------------------------------------===//
 // Elements
 //===----------------------------------------------------------------------===//
@@ -93,6 +89,15 @@ Value ExchangeBuilder::concat(ArrayRef<Value> parts, int64_t dim) {
     shape[dim] += getTensorType(part).getDimSize(dim);
   return ConcatOp::create(*this, loc, getTensorType(parts.front()).clone(shape),
                           parts, dim);
+}
+
+Value ExchangeBuilder::pad(Value x, int64_t size) {
+  SmallVector<int64_t> shape(getTensorType(x).getShape());
+  if (shape.back() == size)
+    return x;
+  shape.back() = size;
+  return PadOp::create(*this, loc, getTensorType(x).clone(shape), x,
+                       shape.size() - 1, 0);
 }
 
 Value ExchangeBuilder::broadcast(Value x, ArrayRef<int64_t> shape) {

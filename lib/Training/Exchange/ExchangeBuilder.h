@@ -46,6 +46,10 @@ struct ExchangedSum {
                     ///< for
 };
 
+inline mlir::RankedTensorType getTensorType(mlir::Value x) {
+  return mlir::cast<mlir::RankedTensorType>(x.getType());
+}
+
 class ExchangeBuilder : public mlir::OpBuilder {
 public:
   ExchangeBuilder(mlir::func::FuncOp step, const ExchangeUnit &unit,
@@ -75,6 +79,8 @@ public:
   }
   mlir::Value slice(mlir::Value x, int64_t dim, int64_t start, int64_t size);
   mlir::Value concat(llvm::ArrayRef<mlir::Value> parts, int64_t dim);
+  /// Zeros after the elements of the last dimension, up to a size.
+  mlir::Value pad(mlir::Value x, int64_t size);
   mlir::Value broadcast(mlir::Value x, llvm::ArrayRef<int64_t> shape);
   /// Random numbers between 0 and 1, others in each step and for each segment
   /// and `use`. The same under every plan.

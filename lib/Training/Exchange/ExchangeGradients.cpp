@@ -221,8 +221,7 @@ void ExchangeGradientsPass::exchangeFlat(func::FuncOp step, Results &results) {
     unit.ranks = dp / hsdp;
     unit.members = gradient.members;
     unit.parts = type.getDimSize(0);
-    unit.isSharded = !isHybrid && (!method || method->traits->exchange ==
-                                                  CodeExchange::AllToAll);
+    unit.isSharded = !isHybrid && (!method || method->traits->hasBlocks());
     Operation *last = gradient.value.getDefiningOp();
     Attribute split = last->getAttr(attr::splitDims);
     if (isHybrid) {
@@ -232,7 +231,7 @@ void ExchangeGradientsPass::exchangeFlat(func::FuncOp step, Results &results) {
       last->removeAttr(attr::splitDims);
       last->removeAttr(attr::perMicrobatch);
     }
-    if (isHybrid && method && method->traits->block == 1)
+    if (isHybrid && method && !method->traits->hasBlocks())
       unit.segments.push_back({unit.name, 0, type.getDimSize(1) / hsdp, 1});
     else
       for (auto member : gradient.members.getAsRange<DictionaryAttr>()) {

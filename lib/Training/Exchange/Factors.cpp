@@ -14,10 +14,6 @@
 using namespace mlir;
 using namespace dtc;
 
-static RankedTensorType getType(Value x) {
-  return cast<RankedTensorType>(x.getType());
-}
-
 namespace {
 
 /// The terms of one tensor.
@@ -44,7 +40,6 @@ private:
   SmallVector<Value> reduce(ArrayRef<Value> terms);
   Value repeat(Value x);
   Value product(Value a, Value b, bool transposeLeft, bool transposeRight);
-  Value getPadding(Value terms);
 
   ExchangeBuilder &b;
   int64_t ranks, parts, rank;
@@ -101,15 +96,16 @@ SmallVector<Value> FactorSum::reduce(ArrayRef<Value> terms) {
   SmallVector<Value> flat, sums;
   for (Value term : terms)
     flat.push_back(b.reshape(
-        term, {ranks, parts, getType(term).getNumElements() / ranks / parts}));
+        term,
+        {ranks, parts, getTensorType(term).getNumElements() / ranks / parts}));
   Value joined = b.sum(b.concat(flat, 2), 0);
   joined = b.exchange(
-      b.reshape(joined, getType(joined).getShape().drop_front()), -1);
+      b.reshape(joined, getTensorType(joined).getShape().drop_front()), -1);
   int64_t start = 0;
   for (auto [term, own] : llvm::zip_equal(terms, flat)) {
-    int64_t size = getType(own).getDimSize(2);
+    int64_t size = getTensorType(own).getDimSize(2);
     sums.push_back(b.reshape(b.slice(joined, 1, start, size),
-                             getType(term).getShape().drop_front()));
+                             getTensorType(term).getShape().drop_front()));
     start += size;
   }
   return sums;
@@ -118,7 +114,7 @@ SmallVector<Value> FactorSum::reduce(ArrayRef<Value> terms) {
 /// A value that all ranks have, for each of them.
 Value FactorSum::repeat(Value x) {
   SmallVector<int64_t> shape = {ranks};
-  llvm::append_range(shape, getType(x).getShape());
+  llvm::append_range(shape, getTensorType(x).getShape());
   return b.broadcast(x, shape);
 }
 
@@ -182,12 +178,8 @@ ExchangedSum FactorSum::run(Value terms) {
   }
   if (state)
     b.keep(state, b.concat(kept, 1));
-  int64_t end = b.unit.segments.back().start + b.unit.segments.back().size;
-  if (int64_t padding = getType(terms).getDimSize(2) - end) {
-    all.push_back(b.broadcast(b.constant(0), {parts, padding}));
-    ofRanks.push_back(b.broadcast(b.constant(0), {ranks, parts, padding}));
-  }
-  return {b.concat(all, 1), b.concat(ofRanks, 2)};
+  int64_t length = getTensorType(terms).getDimSize(2);
+  return {b.pad(b.concat(all, 1), length), b.pad(b.concat(ofRanks, 2), length)};
 }
 
 ExchangedSum dtc::sumFactors(ExchangeBuilder &b, Value terms) {

@@ -10,14 +10,10 @@
 using namespace mlir;
 using namespace dtc;
 
-static RankedTensorType getType(Value x) {
-  return cast<RankedTensorType>(x.getType());
-}
-
 /// The places, in a row, of the elements of each tensor with the largest
 /// magnitudes.
 static Value selectLargest(ExchangeBuilder &b, Value x) {
-  SmallVector<int64_t> shape(getType(x).getShape());
+  SmallVector<int64_t> shape(getTensorType(x).getShape());
   int64_t dim = shape.size() - 1;
   SmallVector<Value> selected;
   for (const Segment &segment : b.unit.segments) {
@@ -47,13 +43,13 @@ static Value scatter(ExchangeBuilder &b, Value places, Value values,
 
 /// [ranks, parts, k] as [parts, ranks * k].
 static Value joinRanks(ExchangeBuilder &b, Value x) {
-  ArrayRef<int64_t> shape = getType(x).getShape();
+  ArrayRef<int64_t> shape = getTensorType(x).getShape();
   Value moved = TransposeOp::create(b, b.loc, x, ArrayRef<int64_t>{1, 0, 2});
   return b.reshape(moved, {shape[1], shape[0] * shape[2]});
 }
 
 static ExchangedSum sumLargest(ExchangeBuilder &b, Value terms) {
-  ArrayRef<int64_t> shape = getType(terms).getShape();
+  ArrayRef<int64_t> shape = getTensorType(terms).getShape();
   Value places = selectLargest(b, terms);
   Value values = GatherOp::create(b, b.loc, terms, places, 2);
   Value sent = scatter(b, places, values, shape);
@@ -66,26 +62,20 @@ static ExchangedSum sumLargest(ExchangeBuilder &b, Value terms) {
 static Value drawRow(ExchangeBuilder &b, ArrayRef<int64_t> row) {
   SmallVector<int64_t> shape(row);
   SmallVector<Value> numbers;
-  int64_t end = 0;
   for (const Segment &segment : b.unit.segments) {
     shape.back() = segment.size;
     numbers.push_back(b.random(segment, shape, "places"));
-    end = segment.start + segment.size;
   }
-  if (end < row.back()) { // padding
-    shape.back() = row.back() - end;
-    numbers.push_back(b.broadcast(b.constant(0), shape));
-  }
-  return b.concat(numbers, shape.size() - 1);
+  return b.pad(b.concat(numbers, shape.size() - 1), row.back());
 }
 
 /// All ranks draw the same places, so the values add up. Without error
 /// feedback, values are scaled such that their mean is that of all elements.
 static ExchangedSum sumRandom(ExchangeBuilder &b, Value terms) {
-  ArrayRef<int64_t> row = getType(terms).getShape().drop_front();
+  ArrayRef<int64_t> row = getTensorType(terms).getShape().drop_front();
   Value places = selectLargest(b, drawRow(b, row));
   SmallVector<int64_t> shape = {b.unit.ranks};
-  llvm::append_range(shape, getType(places).getShape());
+  llvm::append_range(shape, getTensorType(places).getShape());
   Value ofRanks = b.broadcast(places, shape);
   Value values = GatherOp::create(b, b.loc, terms, ofRanks, 2);
   // All elements reach the norm if one is NaN or infinite, drawn or not: zero
@@ -101,16 +91,16 @@ static ExchangedSum sumRandom(ExchangeBuilder &b, Value terms) {
     auto count = static_cast<int64_t>(factors.size());
     values = b.binary<MulOp>(values, b.constant({count}, factors));
   }
-  Value sent = scatter(b, ofRanks, values, getType(terms).getShape());
-  Value sum =
-      b.exchange(b.reshape(b.sum(values, 0), getType(places).getShape()), -1);
+  Value sent = scatter(b, ofRanks, values, getTensorType(terms).getShape());
+  Value sum = b.exchange(
+      b.reshape(b.sum(values, 0), getTensorType(places).getShape()), -1);
   return {scatter(b, places, sum, row), sent};
 }
 
 ExchangedSum dtc::sumSparseCodes(ExchangeBuilder &b, Value terms) {
   // Each shard of a row selects by itself.
-  ArrayRef<int64_t> shape = getType(terms).getShape();
-  ArrayRef<int64_t> whole = getType(b.unit.gradient).getShape();
+  ArrayRef<int64_t> shape = getTensorType(terms).getShape();
+  ArrayRef<int64_t> whole = getTensorType(b.unit.gradient).getShape();
   Value rows = b.reshape(
       terms, {shape[0], shape[1] * b.unit.shards, shape[2] / b.unit.shards});
   ExchangedSum made = b.compressor.traits->kind == CompressorKind::TopK

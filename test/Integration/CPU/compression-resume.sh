@@ -12,12 +12,15 @@ mkdir -p "$work"
 
 # resume PLAN STEPS: continues $folder to STEPS with the program of a plan.
 resume() {
-  [ -e "$work/${1//:/-}" ] || compile $model "$1" f32 adamw "$work/${1//:/-}"
+  local optimizer=adamw
+  case $1 in *dgc:*) optimizer=sgd ;; esac
+  [ -e "$work/${1//:/-}" ] || compile $model "$1" f32 $optimizer "$work/${1//:/-}"
   train $model "$1" "$work/${1//:/-}" --steps "$2" --checkpoint-dir "$folder" --resume \
     --save-weights "$folder.safetensors"
 }
 
-for more in sync=delayed:2 sync=delayed:1+zero=1 topk:0.1 int8 powersgd:2 topk:0.1+error-feedback=ef21 topk:0.1+error-feedback=dgc:0.9 int8+zero=1 \
+for more in sync=delayed:2 sync=delayed:1+zero=1 topk:0.1 int8 powersgd:2 \
+  topk:0.1+error-feedback=ef21 topk:0.1+error-feedback=dgc:0.9 int8+zero=1 \
   int8+zero=2+hsdp=2 topk:0.1+zero=3; do
   case $more in
     sync=*) plan=4x1:gpipe:1:$more ;;
