@@ -25,8 +25,9 @@ size_t startGathersOfStep(mlir::func::FuncOp plan);
 /// messages of all ranks have one order.
 void startReceives(llvm::ArrayRef<mlir::func::FuncOp> plans);
 
-/// Starts reductions and exchanges that the prologue and last runs only return.
-/// The plan waits for them. `numGathers` are in flight at first.
+/// Starts reductions that last runs only return, and exchanges of the prologue
+/// that the update alone reads. The plan waits for them. `numGathers` are in
+/// flight at first.
 void startReturnedCollectives(mlir::func::FuncOp plan, size_t numGathers);
 
 } // namespace dtc
