@@ -1,4 +1,4 @@
-//===- CompressionOps.cpp - constraints of compressed gradients -----------===//
+//===- CompressionOps.cpp - constraints of exchanged values ---------------===//
 //
 // Verifies the constraints that the ops' documentation numbers, and defines
 // their sharding rules.
@@ -14,7 +14,13 @@ using namespace dtc;
 // Terms
 //===----------------------------------------------------------------------===//
 
-/// The layout of the terms of a value, which is partial on the axis.
+LayoutAttr dtc::addEach(LayoutAttr layout, StringAttr axis) {
+  SmallVector<AxisLayout> entries(layout.getEntries());
+  entries.push_back(AxisLayout::each(axis));
+  return LayoutAttr::getCanonical(layout.getMesh(), entries);
+}
+
+/// The layout of the terms of a value, which is partial or each on the axis.
 LayoutAttr dtc::getLayoutOfTerms(LayoutAttr sum, StringAttr axis) {
   SmallVector<AxisLayout> entries = {AxisLayout::split(axis, 0)};
   for (AxisLayout entry : sum.getEntries()) {
@@ -45,9 +51,11 @@ LogicalResult TermsOp::verify() {
                                  << sum.getMesh().getSize(getAxis())
                                  << ", the size of axis " << getAxis();
   std::optional<AxisLayout> entry = sum.getEntry(getAxis());
-  if (!entry || !entry->isPartial() || entry->reduction != Reduction::sum)
+  bool isSum =
+      entry && entry->isPartial() && entry->reduction == Reduction::sum;
+  if (!isSum && !(entry && entry->isEach()))
     return emitOpError("operand has layout ")
-           << sum << ", expected partial(sum) on " << getAxis();
+           << sum << ", expected partial(sum) or each on " << getAxis();
   LayoutAttr expected = getLayoutOfTerms(sum, getAxisAttr());
   if (terms != expected)
     return emitOpError("result has layout ")
@@ -87,6 +95,65 @@ ShardingRule SumTermsOp::getShardingRule() {
 
 std::optional<Alias> SumTermsOp::getAlias(unsigned) {
   return Alias{0, AliasKind::View};
+}
+
+//===----------------------------------------------------------------------===//
+// Rows of positions
+//===----------------------------------------------------------------------===//
+
+LogicalResult OwnRowOp::verify() {
+  RankedTensorType x = getX().getType(), y = getY().getType();
+  if (x.getRank() == 0 || x.getShape().drop_front() != y.getShape() ||
+      x.getElementType() != y.getElementType())
+    return emitOpError("makes ")
+           << y << " of " << x << ", expected its shape without dimension 0";
+  LayoutAttr rows = getLayout(x), row = getLayout(y);
+  if (!rows && !row)
+    return success();
+  if (!rows || !row)
+    return emitOpError("has a layout on one side, expected two or none");
+  if (rows.getMesh().getSize(getAxis()) != x.getDimSize(0))
+    return emitOpError("takes ") << x.getDimSize(0) << " rows, expected "
+                                 << rows.getMesh().getSize(getAxis())
+                                 << ", the size of axis " << getAxis();
+  std::optional<AxisLayout> entry = row.getEntry(getAxis());
+  if (!entry || !entry->isEach())
+    return emitOpError("result has layout ")
+           << row << ", expected each on " << getAxis();
+  LayoutAttr expected = getLayoutOfTerms(row, getAxisAttr());
+  if (rows != expected)
+    return emitOpError("operand has layout ")
+           << rows << ", expected " << expected;
+  return success();
+}
+
+std::optional<Alias> OwnRowOp::getAlias(unsigned) {
+  return Alias{0, AliasKind::View};
+}
+
+LogicalResult PermuteRowsOp::verify() {
+  int64_t rows =
+      getX().getType().getRank() == 0 ? 0 : getX().getType().getDimSize(0);
+  llvm::SmallBitVector seen(rows);
+  for (int64_t source : getSources())
+    if (source >= 0 && source < rows)
+      seen.set(source);
+  if (static_cast<int64_t>(getSources().size()) != rows || !seen.all())
+    return emitOpError("has sources ")
+           << getSourcesAttr() << ", expected each of 0 to " << rows - 1
+           << " once";
+  return success();
+}
+
+ShardingRule PermuteRowsOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors factors;
+  for (auto [dim, size] : llvm::enumerate(getX().getType().getShape()))
+    factors.push_back({rule.addFactor(size, dim == 0 ? FactorKind::Replicated
+                                                     : FactorKind::Parallel)});
+  rule.operands.push_back(factors);
+  rule.results.push_back(factors);
+  return rule;
 }
 
 //===----------------------------------------------------------------------===//

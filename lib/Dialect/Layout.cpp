@@ -206,10 +206,6 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     if (entry.pieces < 1)
       return emitError() << "layout splits a dimension in " << entry.pieces
                          << " pieces, expected at least 1";
-    if (!entry.hasDim() && mesh.getSize(axis) > 1)
-      return emitError() << "layout has a value for each position on axis '"
-                         << axis << "' of size " << mesh.getSize(axis)
-                         << " along no dimension, expected size 1";
   }
   return success();
 }

@@ -263,9 +263,9 @@ dtc::inferExactly(const ShardingRule &rule, MeshAttr mesh,
   return results;
 }
 
-/// The layout of results on an axis of size 1 by the rule alone: split along
-/// the only factor that all operands have, partial, or `each`.
-static SmallVector<AxisLayout> inferUnit(const ShardingRule &rule,
+/// The layout of results on a free axis by the rule alone: split along the only
+/// factor that all operands have, partial, or `each`.
+static SmallVector<AxisLayout> inferFree(const ShardingRule &rule,
                                          StringAttr axis,
                                          ArrayRef<LayoutAttr> operands) {
   std::optional<unsigned> factor;
@@ -301,29 +301,56 @@ static SmallVector<AxisLayout> inferUnit(const ShardingRule &rule,
   return entries;
 }
 
+/// Whether an axis has size 1 or each of its positions has values of its own,
+/// if an operand depends on it. Fails if other operands are divided among the
+/// positions.
+static FailureOr<bool> isFree(const MeshAxis &axis,
+                              ArrayRef<LayoutAttr> operands,
+                              std::string &error) {
+  bool depends = false, isEach = false, isDivided = false;
+  for (LayoutAttr layout : operands)
+    if (std::optional<AxisLayout> entry = layout.getEntry(axis.name)) {
+      depends = true;
+      (entry->isEach() ? isEach : isDivided) = true;
+    }
+  if (axis.size == 1)
+    return depends;
+  if (isEach && isDivided) {
+    error = ("each position of axis " + axis.name.getValue() +
+             " has an operand of its own, and another operand is divided "
+             "among them")
+                .str();
+    return failure();
+  }
+  return isEach;
+}
+
 FailureOr<SmallVector<LayoutAttr>>
 dtc::inferResultLayouts(const ShardingRule &rule, MeshAttr mesh,
                         ArrayRef<LayoutAttr> operands, std::string &error,
                         ArrayRef<LayoutAttr> given) {
-  SmallVector<StringAttr> unit; // axes of size 1 that an operand depends on
+  // Axes that an operand depends on, and that constrain nothing.
+  SmallVector<StringAttr> free;
   SmallVector<StringRef> names;
-  for (const MeshAxis &axis : mesh.getAxes())
-    if (axis.size == 1 && llvm::any_of(operands, [&](LayoutAttr layout) {
-          return layout.getEntry(axis.name).has_value();
-        })) {
-      unit.push_back(axis.name);
+  for (const MeshAxis &axis : mesh.getAxes()) {
+    FailureOr<bool> found = isFree(axis, operands, error);
+    if (failed(found))
+      return failure();
+    if (*found) {
+      free.push_back(axis.name);
       names.push_back(axis.name.getValue());
     }
-  auto withoutUnit = [&](ArrayRef<LayoutAttr> layouts) {
+  }
+  auto withoutFree = [&](ArrayRef<LayoutAttr> layouts) {
     return llvm::map_to_vector(
         layouts, [&](LayoutAttr layout) { return layout.without(names); });
   };
   FailureOr<SmallVector<LayoutAttr>> results = inferExactly(
-      rule, mesh, withoutUnit(operands), error, withoutUnit(given));
+      rule, mesh, withoutFree(operands), error, withoutFree(given));
   if (failed(results))
     return failure();
-  for (StringAttr axis : unit) {
-    SmallVector<AxisLayout> inferred = inferUnit(rule, axis, operands);
+  for (StringAttr axis : free) {
+    SmallVector<AxisLayout> inferred = inferFree(rule, axis, operands);
     for (auto [i, layout] : llvm::enumerate(*results)) {
       std::optional<AxisLayout> wanted;
       if (!given.empty())

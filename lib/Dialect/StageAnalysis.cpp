@@ -99,13 +99,16 @@ static LogicalResult addOp(Operation *op, Groups &groups) {
   return success();
 }
 
-FailureOr<StageAnalysis> StageAnalysis::compute(func::FuncOp step) {
+FailureOr<StageAnalysis> StageAnalysis::compute(func::FuncOp step,
+                                                int64_t leastStages) {
   Groups groups;
   for (BlockArgument argument : step.getArguments()) {
     unsigned number = argument.getArgNumber();
     if (step.getArgAttr(number, attr::parameter) ||
         step.getArgAttr(number, attr::state))
       groups.insert(argument);
+    if (auto stage = step.getArgAttrOfType<IntegerAttr>(number, attr::stage))
+      groups.setStage(argument, stage.getInt());
   }
   bool isConsistent = true;
   for (Operation &op : step.front())
@@ -114,6 +117,7 @@ FailureOr<StageAnalysis> StageAnalysis::compute(func::FuncOp step) {
     return failure();
 
   StageAnalysis analysis;
+  analysis.numStages = leastStages;
   auto record = [&](Value value) {
     if (!groups.contains(value))
       return;

@@ -95,8 +95,13 @@ static void readReport(const PlanReport &plan, PlanRow &row) {
   int64_t traffic = 0;
   for (const json::Value &value : *plan.report.getArray("stages")) {
     const json::Object &stage = *value.getAsObject();
-    traffic = std::max(traffic, sumBytes(stage, "collectives") +
-                                    sumBytes(stage, "sends"));
+    int64_t bytes = sumBytes(stage, "collectives") + sumBytes(stage, "sends");
+    // Programs between steps count by the share of a step.
+    for (const json::Value &entry : *stage.getArray("programs")) {
+      const json::Object &program = *entry.getAsObject();
+      bytes += sumBytes(program, "collectives") / *program.getInteger("period");
+    }
+    traffic = std::max(traffic, bytes);
   }
   row.memory = formatBytes(plan.getPeakBytes());
   row.traffic = formatBytes(traffic);

@@ -12,7 +12,9 @@
 #include "dtc/Report/Report.h"
 #include "dtc/Target/CUDA/CountLaunches.h"
 #include "dtc/Target/Targets.h"
+#include "dtc/Training/Synchronization.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -100,6 +102,23 @@ LogicalResult Compilation::drawGraph() {
                [&](llvm::raw_ostream &os) { graph->printSvg(os); });
 }
 
+/// Says how replicas that train apart come together.
+static void printWorkers(const ParallelOptions &plan) {
+  Synchronization sync = getSynchronization(plan);
+  int64_t workers = countWorkers(plan);
+  if (!sync.hasWorkers())
+    return;
+  llvm::outs() << "workers      " << formatCount(workers, "replica");
+  if (sync.kind == Synchronization::Every)
+    llvm::outs() << ", averaged every " << formatCount(sync.period, "step")
+                 << "\n";
+  else
+    llvm::outs() << llvm::format(
+        ", mixed in each step, which shrinks their distance from the mean to "
+        "%.3g\n",
+        getContraction(getMixing(sync.mixing, workers)));
+}
+
 LogicalResult Compilation::report() {
   if (!options.needsReport())
     return success();
@@ -118,6 +137,7 @@ LogicalResult Compilation::report() {
   if (options.report) {
     if (strategy.parallel.replicasAtLaunch)
       llvm::outs() << "replicas     any number; what follows is of two\n";
+    printWorkers(strategy.parallel);
     report->print(llvm::outs());
     imported.printConstants(llvm::outs());
   }

@@ -5,6 +5,7 @@
 #include "dtc/Schedule/Order/NamedSchedules.h"
 #include "dtc/Schedule/Order/ScheduleFile.h"
 #include "dtc/Training/Compressors.h"
+#include "dtc/Training/Synchronization.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -95,7 +96,8 @@ static LogicalResult checkCompression(const Strategy &strategy) {
 
 /// Sums of codes, and of delayed gradients, are made in their own type.
 static LogicalResult checkReduceType(const ParallelOptions &plan) {
-  bool isExact = plan.compress == "none" && getDelay(plan.sync) == 0;
+  bool isExact = plan.compress == "none" &&
+                 getSynchronization(plan).kind == Synchronization::Step;
   if (isExact || plan.reduceDtype == "fp32")
     return success();
   return fail("--reduce-dtype " + plan.reduceDtype +
@@ -105,17 +107,42 @@ static LogicalResult checkReduceType(const ParallelOptions &plan) {
                                        : "--compress " + plan.compress));
 }
 
-static LogicalResult checkSync(const ParallelOptions &plan) {
-  std::optional<int64_t> delay = getDelay(plan.sync);
-  if (!delay)
-    return fail("--sync is '" + Twine(plan.sync) +
-                "', expected step, or delayed:T with T from 0 to 64 steps");
-  if (*delay == 0)
+/// Workers train parameters of their own, so no rank may need what others have.
+static LogicalResult checkWorkers(const Strategy &strategy,
+                                  const std::string &given) {
+  const ParallelOptions &plan = strategy.parallel;
+  if (plan.compress != "none")
+    return fail(given + " exchanges no gradients that --compress " +
+                plan.compress + " could encode; leave one of them out");
+  if (plan.zero > 0 && plan.hsdp == 1)
+    return fail(given +
+                " gives each replica parameters of its own, but --zero " +
+                Twine(plan.zero) +
+                " divides one copy of them over dp, so no rank has all; use "
+                "--hsdp N for replicas of N ranks that --zero divides over, or "
+                "--zero 0");
+  if (strategy.training.precision == "fp16" || strategy.training.skipNonFinite)
+    return fail(given + " lets replicas step apart, but with " +
+                (strategy.training.skipNonFinite ? "--skip-nonfinite"
+                                                 : "--precision fp16") +
+                " some would skip a step that others take; use --precision "
+                "bf16 or fp32, without --skip-nonfinite");
+  return success();
+}
+
+static LogicalResult checkSync(const Strategy &strategy) {
+  const ParallelOptions &plan = strategy.parallel;
+  llvm::Expected<Synchronization> sync = Synchronization::parse(plan.sync);
+  if (!sync)
+    return fail(llvm::toString(sync.takeError()));
+  if (sync->kind == Synchronization::Step)
     return success();
   std::string given = "--sync " + plan.sync;
   if (plan.replicasAtLaunch)
-    return fail(given + " keeps gradients of each replica, but --dp auto "
-                        "leaves their number open; use --dp N");
+    return fail(given + " plans for each replica, but --dp auto leaves their "
+                        "number open; use --dp N");
+  if (sync->hasWorkers())
+    return checkWorkers(strategy, given);
   if (plan.dp == plan.hsdp)
     return fail(given +
                 " delays gradients that ranks exchange over dp, which "
@@ -160,12 +187,29 @@ static LogicalResult checkSchedule(const ParallelOptions &plan,
   return tasks ? success() : fail(llvm::toString(tasks.takeError()));
 }
 
+/// Workers compute with their share of the batch.
+static LogicalResult shareBatch(CompileOptions &options) {
+  int64_t workers = countWorkers(options.parallel);
+  std::optional<int64_t> &batch = options.import.batch;
+  if (!batch || workers == 1)
+    return success();
+  if (*batch % workers)
+    return fail("--batch " + Twine(*batch) + " does not divide among the " +
+                Twine(workers) + " replicas that train apart (--sync " +
+                options.parallel.sync + "); use a multiple of " +
+                Twine(workers));
+  *batch /= workers;
+  return success();
+}
+
 LogicalResult dtc::finishPlan(DriverOptions &options) {
   ParallelOptions &plan = options.compile.parallel;
   openReplicas(plan);
   if (failed(checkRanks(plan)) || failed(checkZero(plan)) ||
-      failed(checkCompression(options.compile)) || failed(checkSync(plan)) ||
-      failed(checkReduceType(plan)) || failed(checkOffload(options.compile)))
+      failed(checkSync(options.compile)) ||
+      failed(checkCompression(options.compile)) ||
+      failed(checkReduceType(plan)) || failed(checkOffload(options.compile)) ||
+      failed(shareBatch(options.compile)))
     return failure();
   if (!plan.layouts.empty() && plan.tp == 1)
     return fail("--layout '" + plan.layouts.front() +

@@ -4,6 +4,7 @@
 #include "Fail.h"
 #include "dtc/Dialect/FindFunction.h"
 #include "dtc/Support/FormatShape.h"
+#include "dtc/Training/Synchronization.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/GlobPattern.h"
 
@@ -112,6 +113,15 @@ LogicalResult Compilation::setStrategy() {
                   "accumulate = " +
                   Twine(parts) + " parts; use a --batch that does");
     strategy.training.batch = globalBatch *= replicas;
+  }
+  // The model computes with the batch of one worker.
+  if (int64_t workers = countWorkers(plan); workers > 1) {
+    if (globalBatch % workers)
+      return fail("the model's batch of " + Twine(globalBatch) +
+                  " samples does not divide among the " + Twine(workers) +
+                  " replicas that train apart (--sync " + plan.sync +
+                  "); give a --batch that does");
+    strategy.training.batch = globalBatch / workers;
   }
   strategy.set(*module);
   return success();

@@ -2,8 +2,8 @@
 //
 // Plans a frame for each function, then the arena of each plan, which holds the
 // frames. Blocks have no control flow, so lifetimes are positions in the block;
-// a run is one position. An evaluation is planned around the buffers that its
-// stage keeps.
+// a run is one position. Other programs, such as the evaluation, are planned
+// around the buffers that the stage keeps between steps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -73,7 +73,7 @@ LogicalResult checkUpdates(func::FuncOp function, const AliasClasses &classes) {
 /// The buffers of one block, and the planner's result.
 class BlockMemory {
 public:
-  /// `step` is the plan of the step if `function` is that of an evaluation.
+  /// `step` is the plan of the step if `function` is that of another program.
   /// `offload` selects the arguments in host memory.
   explicit BlockMemory(func::FuncOp function, func::FuncOp step = {},
                        StringRef offload = "none")
@@ -101,7 +101,7 @@ public:
 private:
   bool isOffloaded(BlockArgument argument);
   void collectArgumentsOfStep(int64_t end);
-  LogicalResult collectArgumentsOfEval(int64_t end);
+  LogicalResult collectArgumentsOfOther(int64_t end);
   LogicalResult collect();
   void replaceArguments(ArrayRef<SmallVector<Value>> adjacent);
 
@@ -147,7 +147,7 @@ void BlockMemory::collectArgumentsOfStep(int64_t end) {
 }
 
 /// Buffers that the step keeps stay live and keep the step's offsets.
-LogicalResult BlockMemory::collectArgumentsOfEval(int64_t end) {
+LogicalResult BlockMemory::collectArgumentsOfOther(int64_t end) {
   for (BlockArgument argument : step.getArguments()) {
     int64_t offset = *getPlannedOffset(argument);
     if (isInHostMemory(offset)) {
@@ -163,7 +163,7 @@ LogicalResult BlockMemory::collectArgumentsOfEval(int64_t end) {
     if (!same || same.getType() != argument.getType())
       return function.emitError("argument ")
              << argument.getArgNumber()
-             << " of an evaluation is not an argument of the training step";
+             << " of another program is not an argument of the training step";
     if (offloaded.contains(same)) {
       int64_t offset = offloaded.lookup(same);
       offloaded[argument] = offset;
@@ -180,7 +180,7 @@ LogicalResult BlockMemory::collect() {
   if (failed(inFlight))
     return failure();
   int64_t end = llvm::range_size(body);
-  if (step && failed(collectArgumentsOfEval(end)))
+  if (step && failed(collectArgumentsOfOther(end)))
     return failure();
   if (!step && function.getName() == planName)
     collectArgumentsOfStep(end);
@@ -280,17 +280,18 @@ struct PlanMemoryPass : dtc::impl::PlanMemoryBase<PlanMemoryPass> {
     FailureOr<SmallVector<Stages>> programs = getPrograms(getOperation());
     if (failed(programs))
       return signalPassFailure();
-    const Stages &stages = programs->front(), &evals = programs->back();
-    bool hasEval = programs->size() > 1;
+    const Stages &stages = programs->front();
     auto plan = [&](size_t number) -> LogicalResult {
       if (failed(planStage(stages[number], {})))
         return failure();
-      if (!hasEval)
-        return success();
       func::FuncOp step = getPlan(stages[number]);
-      if (failed(planStage(evals[number], step)))
-        return failure();
-      shareArena(step, getPlan(evals[number]));
+      SmallVector<func::FuncOp> plans = {step};
+      for (const Stages &others : ArrayRef(*programs).drop_front()) {
+        if (failed(planStage(others[number], step)))
+          return failure();
+        plans.push_back(getPlan(others[number]));
+      }
+      shareArena(plans);
       return success();
     };
     if (failed(failableParallelForEach(
@@ -298,17 +299,18 @@ struct PlanMemoryPass : dtc::impl::PlanMemoryBase<PlanMemoryPass> {
       signalPassFailure();
   }
 
-  /// Both plans share one arena, as large as the larger one needs.
-  static void shareArena(func::FuncOp step, func::FuncOp eval) {
-    auto bytes = step->getAttrOfType<IntegerAttr>(attr::arenaBytes);
-    auto needed = eval->getAttrOfType<IntegerAttr>(attr::arenaBytes);
-    if (needed.getInt() > bytes.getInt())
-      bytes = needed;
-    step->setAttr(attr::arenaBytes, bytes);
-    eval->setAttr(attr::arenaBytes, bytes);
+  /// All plans of a stage share one arena, as large as the largest one needs.
+  static void shareArena(ArrayRef<func::FuncOp> plans) {
+    IntegerAttr bytes;
+    for (func::FuncOp plan : plans)
+      if (auto needed = plan->getAttrOfType<IntegerAttr>(attr::arenaBytes);
+          !bytes || needed.getInt() > bytes.getInt())
+        bytes = needed;
+    for (func::FuncOp plan : plans)
+      plan->setAttr(attr::arenaBytes, bytes);
   }
 
-  /// `step` is the plan of the step if the stage belongs to an evaluation.
+  /// `step` is the plan of the step if the stage belongs to another program.
   LogicalResult planStage(ModuleOp stage, func::FuncOp step) {
     func::FuncOp plan = getPlan(stage);
     if (!plan)

@@ -25,7 +25,7 @@ namespace {
 /// each buffer after the last op that needs it.
 class BlockPoison {
 public:
-  /// `step` is the plan of the step if `function` is that of an evaluation.
+  /// `step` is the plan of the step if `function` is that of another program.
   BlockPoison(func::FuncOp function, func::FuncOp step)
       : function(function), step(step), isPlan(function.getName() == planName),
         classes(function.front()), homes(function, classes) {}
@@ -63,7 +63,7 @@ std::optional<ByteRange> BlockPoison::getRange(Value value) {
   return ByteRange{*offset, *offset + getLocalBytes(value.getType())};
 }
 
-/// A plan begins with its arguments; an evaluation, with all of the step's.
+/// A plan begins with its arguments; other programs, with all of the step's.
 void BlockPoison::poisonStart() {
   SmallVector<ByteRange> kept;
   for (BlockArgument argument : (step ? step : function).getArguments())

@@ -75,7 +75,7 @@ private:
 
 class BlockChecker {
 public:
-  /// `step` is the plan of the step if `function` is that of an evaluation.
+  /// `step` is the plan of the step if `function` is that of another program.
   explicit BlockChecker(func::FuncOp function, func::FuncOp step = {})
       : function(function), step(step), isPlan(function.getName() == planName),
         classes(function.front()), homes(function, classes) {}
@@ -164,11 +164,12 @@ LogicalResult BlockChecker::writeArgument(BlockArgument argument) {
   return success();
 }
 
-/// Checks that an evaluation's argument has the step's offset and is never
-/// overwritten.
+/// Checks that the argument of another program has the step's offset, and that
+/// an evaluation does not overwrite it.
 LogicalResult BlockChecker::checkSamePlace(BlockArgument argument,
                                            const PlanArguments &ofStep) {
-  if (function.getArgAttr(argument.getArgNumber(), attr::update))
+  if (function.getArgAttr(argument.getArgNumber(), attr::update) &&
+      isOfEvaluation(cast<ModuleOp>(function->getParentOp())))
     return function.emitError("argument ")
            << argument.getArgNumber() << " is overwritten by an evaluation";
   BlockArgument same = ofStep.find(argument);
@@ -179,7 +180,7 @@ LogicalResult BlockChecker::checkSamePlace(BlockArgument argument,
     return success();
   }
   InFlightDiagnostic diagnostic = function.emitError("argument ");
-  diagnostic << argument.getArgNumber() << " of an evaluation lies at byte "
+  diagnostic << argument.getArgNumber() << " of another program lies at byte "
              << offset.value_or(callersMemory)
              << ", expected the place of the training step's argument";
   if (same)
@@ -190,7 +191,7 @@ LogicalResult BlockChecker::checkSamePlace(BlockArgument argument,
 }
 
 /// Checks the end of a plan: its arguments or their new values are in place,
-/// and after an evaluation also all other arguments of the step.
+/// and after another program also all other arguments of the step.
 LogicalResult BlockChecker::checkKept() {
   Operation &end = *function.front().getTerminator();
   llvm::DenseSet<Value> gone;
@@ -383,7 +384,8 @@ static LogicalResult checkHostMemory(ModuleOp stage, func::FuncOp plan) {
   return success();
 }
 
-/// `step` is the plan that shares the arena of an evaluation; null for a step.
+/// `step` is the plan that shares the arena of another program; null for a
+/// step.
 static LogicalResult checkStage(ModuleOp stage, func::FuncOp step) {
   for (auto function : stage.getOps<func::FuncOp>()) {
     if (function.isExternal())
@@ -400,15 +402,15 @@ LogicalResult dtc::verifyMemory(ModuleOp module) {
   FailureOr<SmallVector<Stages>> programs = getPrograms(module);
   if (failed(programs))
     return failure();
-  const Stages &stages = programs->front(), &evals = programs->back();
-  bool hasEval = programs->size() > 1;
+  const Stages &stages = programs->front();
   auto check = [&](size_t number) -> LogicalResult {
     if (failed(checkStage(stages[number], {})))
       return failure();
     func::FuncOp step = getPlan(stages[number]);
-    return !hasEval || (step && succeeded(checkStage(evals[number], step)))
-               ? success()
-               : failure();
+    for (const Stages &others : ArrayRef(*programs).drop_front())
+      if (!step || failed(checkStage(others[number], step)))
+        return failure();
+    return success();
   };
   return failableParallelForEach(module.getContext(),
                                  llvm::seq<size_t>(0, stages.size()), check);

@@ -32,7 +32,7 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
     }
     int64_t inTime, ways;
     if (llvm::MulOverflow<int64_t>(microbatches, accumulate, inTime) ||
-        llvm::MulOverflow<int64_t>(dp, inTime, ways)) {
+        llvm::MulOverflow<int64_t>(workers ? hsdp : dp, inTime, ways)) {
       step.emitError("dp x microbatches x accumulate = ")
           << int64_t(dp) << " x " << int64_t(microbatches) << " x "
           << int64_t(accumulate) << " parts of a batch are too many";
@@ -64,8 +64,11 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
 
     SmallVector<AxisLayout> batch = {
         AxisLayout::split(name(MeshAttr::timeAxis), 0)};
+    bool haveOwn = workers && mesh.getSize(dataAxis) > 1;
+    if (haveOwn)
+      batch.push_back(AxisLayout::each(name(dataAxis)));
     for (StringRef axis : {dataAxis, shardAxis})
-      if (mesh.getSize(axis) > 1)
+      if (mesh.getSize(axis) > 1 && !(haveOwn && axis == dataAxis))
         batch.push_back(AxisLayout::split(name(axis), 0));
     llvm::StringMap<unsigned> parameters;
     SignatureEditor signature(step);
@@ -76,10 +79,18 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
       bool isBatch = kind && (kind == "input" || kind == "label");
       if (isBatch && failed(checkBatch(step, i, ways)))
         return signalPassFailure();
-      signature.setArg(
-          i, attr::layout,
-          LayoutAttr::getCanonical(
-              mesh, isBatch ? batch : getSplits(step, i, parameters)));
+      SmallVector<AxisLayout> entries =
+          isBatch ? batch : getSplits(step, i, parameters);
+      bool isKept = step.getArgAttr(i, attr::state) ||
+                    (step.getArgAttr(i, attr::parameter) &&
+                     (!step.getArgAttr(i, attr::frozen) ||
+                      step.getArgAttr(i, attr::statistic)));
+      // A state that all workers share is split nowhere, or has rows of them.
+      if (haveOwn && isKept && !step.getArgAttr(i, attr::shared))
+        entries.push_back(AxisLayout::each(name(dataAxis)));
+      signature.setArg(i, attr::layout,
+                       LayoutAttr::getCanonical(mesh, entries));
+      signature.removeArg(i, attr::shared);
       signature.removeArg(i, attr::splitDims);
       if (auto members = step.getArgAttrOfType<ArrayAttr>(i, attr::members))
         signature.setArg(i, attr::members, assignMembers(mesh, members));

@@ -23,6 +23,7 @@
 #include "dtc/Training/DifferentiableInterface.h"
 #include "dtc/Training/Optimizers.h"
 #include "dtc/Training/Passes.h"
+#include "dtc/Training/Synchronization.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
@@ -144,7 +145,7 @@ void dtc::buildStrategyPipeline(OpPassManager &manager,
   ExpandTrainingOpsOptions expand;
   expand.statistics = options.batchNorm;
   expand.microbatches = strategy.getNumMicrobatches();
-  expand.dp = plan.dp;
+  expand.dp = plan.dp / countWorkers(plan);
   expand.replicas = plan.getOpenReplicas();
   manager.addPass(createExpandTrainingOps(expand));
 
@@ -199,7 +200,7 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   // over all positions. Runs before layouts are chosen: the joined matmul has
   // one layout and one reduction instead of one for each position.
   JoinGradientsOptions join;
-  join.parts = plan.dp * strategy.getNumMicrobatches();
+  join.parts = plan.dp / countWorkers(plan) * strategy.getNumMicrobatches();
   manager.addPass(createJoinGradients(join));
 
   // Parameters that ZeRO shards lie in flat parameters ("buckets"), in the
@@ -223,7 +224,7 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   ExchangeGradientsOptions exchange;
   exchange.compressor = plan.compress;
   exchange.errorFeedback = plan.errorFeedback;
-  exchange.delay = getDelay(plan.sync).value_or(0);
+  exchange.delay = getSynchronization(plan).delay;
   exchange.dp = plan.dp;
   exchange.hsdp = plan.hsdp;
   exchange.tp = plan.tp;
@@ -245,8 +246,8 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   optimizer.skipNonFinite = options.skipNonFinite;
   manager.addPass(createAddOptimizer(optimizer));
 
-  // @step returns the sums that an evaluation reports. Runs last, since
-  // training does not depend on them.
+  // @step returns the sums that an evaluation reports. Runs after all passes
+  // that build the training, which does not depend on them.
   BuildEvalOptions eval;
   eval.loss = options.loss;
   if (options.ignoreIndex)
@@ -255,6 +256,16 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   eval.classWeights = llvm::to_vector(options.classWeights);
   eval.replicas = plan.getOpenReplicas();
   manager.addPass(createBuildEval(eval));
+
+  // If replicas train apart (--sync every, gossip), @step also returns the
+  // parameters that programs between steps mix. Runs last, when all parameters
+  // and states are there.
+  SynchronizeWorkersOptions workers;
+  workers.sync = plan.sync;
+  workers.workers = countWorkers(plan);
+  workers.tp = plan.tp;
+  workers.bucketMb = strategy.schedule.bucketMb;
+  manager.addPass(createSynchronizeWorkers(workers));
 
   // Merges constants and subexpressions that gradient rules and the evaluation
   // have created twice.
@@ -276,6 +287,7 @@ void dtc::buildParallelPipeline(OpPassManager &manager,
   AssignMeshOptions mesh;
   mesh.dp = options.dp;
   mesh.hsdp = options.hsdp;
+  mesh.workers = countWorkers(options) > 1;
   mesh.pp = options.pp;
   mesh.tp = options.tp;
   mesh.microbatches = options.microbatches;

@@ -56,7 +56,7 @@ int64_t dtc::getLocalBytes(Type type) {
   // A value split on the time axis has memory for all micro-batches.
   if (LayoutAttr layout = getLayout(type))
     for (const AxisLayout &entry : layout.getEntries())
-      if (entry.isSplit() && entry.axis.getValue() != MeshAttr::timeAxis)
+      if (entry.hasDim() && entry.axis.getValue() != MeshAttr::timeAxis)
         elements /= layout.getMesh().getSize(entry.axis.getValue());
   return elements * llvm::divideCeil(tensor.getElementTypeBitWidth(), 8);
 }

@@ -5,16 +5,39 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Plan/Skeleton.h"
+#include "dtc/Dialect/FindFunction.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace dtc;
 
-static FailureOr<Stages> getStages(ModuleOp module, bool isEval) {
-  Stages stages;
+StringRef dtc::getProgram(ModuleOp stage) {
+  auto name = stage->getAttrOfType<StringAttr>(attr::program);
+  return name ? name.getValue() : StringRef();
+}
+
+bool dtc::isOfStep(ModuleOp stage) { return getProgram(stage).empty(); }
+
+bool dtc::isOfEvaluation(ModuleOp stage) {
+  return getProgram(stage) == evalName;
+}
+
+std::string dtc::getStageName(int64_t stage, StringRef program) {
+  std::string name = program.empty() ? "stage" : program.str();
+  if (llvm::isDigit(name.back()))
+    name += '.';
+  return name + std::to_string(stage);
+}
+
+/// The stages of each program, in the order in which programs appear.
+static FailureOr<llvm::MapVector<StringRef, Stages>>
+collectPrograms(ModuleOp module) {
+  llvm::MapVector<StringRef, Stages> programs;
   for (ModuleOp stage : module.getOps<ModuleOp>()) {
     auto number = stage->getAttrOfType<IntegerAttr>(attr::stage);
-    if (!number || stage->hasAttr(attr::eval) != isEval)
+    if (!number)
       continue;
+    Stages &stages = programs[getProgram(stage)];
     if (number.getInt() != static_cast<int64_t>(stages.size())) {
       stage.emitError("is stage ")
           << number.getInt() << ", expected stage " << stages.size() << " here";
@@ -22,30 +45,35 @@ static FailureOr<Stages> getStages(ModuleOp module, bool isEval) {
     }
     stages.push_back(stage);
   }
-  return stages;
+  return programs;
 }
 
 FailureOr<Stages> dtc::getStages(ModuleOp module) {
-  FailureOr<Stages> stages = ::getStages(module, /*isEval=*/false);
-  if (succeeded(stages) && stages->empty())
+  auto programs = collectPrograms(module);
+  if (failed(programs))
+    return failure();
+  Stages stages = programs->lookup("");
+  if (stages.empty())
     return module.emitError("has no module with '") << attr::stage << "'";
   return stages;
 }
 
 FailureOr<SmallVector<Stages>> dtc::getPrograms(ModuleOp module) {
   FailureOr<Stages> step = dtc::getStages(module);
-  FailureOr<Stages> eval = ::getStages(module, /*isEval=*/true);
-  if (failed(step) || failed(eval))
+  auto programs = collectPrograms(module);
+  if (failed(step) || failed(programs))
     return failure();
-  SmallVector<Stages> programs = {*step};
-  if (eval->empty())
-    return programs;
-  if (eval->size() != step->size())
-    return module.emitError("has ")
-           << eval->size() << " stages with '" << attr::eval << "', expected "
-           << step->size() << ", as the training step has";
-  programs.push_back(*eval);
-  return programs;
+  SmallVector<Stages> list = {*step};
+  for (auto &[name, stages] : *programs) {
+    if (name.empty())
+      continue;
+    if (stages.size() != step->size())
+      return module.emitError("has ")
+             << stages.size() << " stages of program '" << name
+             << "', expected " << step->size() << ", as the training step has";
+    list.push_back(stages);
+  }
+  return list;
 }
 
 MeshAttr dtc::getMesh(func::FuncOp function) {

@@ -87,7 +87,8 @@ std::optional<int64_t> Propagation::getWantedDim(Value value, StringAttr axis,
     const TensorFactors &own = rule.operands[use.getOperandNumber()];
     for (auto [i, operand] : llvm::enumerate(user->getOperands())) {
       LayoutAttr layout = getLayout(operand.getType());
-      if (i == use.getOperandNumber() || !layout || !layout.isSplit(axis))
+      if (i == use.getOperandNumber() || !layout || !layout.isSplit(axis) ||
+          !layout.getEntry(axis)->hasDim())
         continue;
       const DimFactors &split = rule.operands[i][layout.getEntry(axis)->dim];
       if (!split.empty())
@@ -335,6 +336,11 @@ LogicalResult Propagation::infer(Operation *op) {
   ShardingRule rule = interface.getShardingRule();
   fitTime(op);
   SmallVector<LayoutAttr> operands = fitPartials(op, rule);
+  // Each worker draws numbers of its own.
+  if (workers && !isDrawn(op))
+    for (auto [value, layout] : llvm::zip(op->getOperands(), operands))
+      if (drawn.contains(value) && !layout.getEntry(workers))
+        layout = addEach(layout, workers);
   OpBuilder builder(op);
   auto setOperands = [&] {
     for (auto [i, layout] : llvm::enumerate(operands))
@@ -345,9 +351,8 @@ LogicalResult Propagation::infer(Operation *op) {
   // Axes of size 1 constrain nothing. But a repeated value that follows the
   // other operands on them need not be made whole.
   bool isFree = llvm::any_of(operands, [](LayoutAttr layout) {
-    return llvm::any_of(layout.getEntries(), [](const AxisLayout &entry) {
-      return entry.isSplit() && !entry.hasDim();
-    });
+    return llvm::any_of(layout.getEntries(),
+                        [](const AxisLayout &entry) { return entry.isEach(); });
   });
   FailureOr<SmallVector<LayoutAttr>> results =
       isFree ? inferResultLayouts(rule, mesh, operands, error)
@@ -364,7 +369,7 @@ LogicalResult Propagation::infer(Operation *op) {
         return op->emitOpError("operand ")
                << i << " cannot be split like the others";
       for (const AxisLayout &entry : layout.getEntries())
-        if (entry.isPartial())
+        if (entry.isPartial() || entry.isEach())
           entries->push_back(entry);
       layout = keepTime(op->getOperand(i), layout,
                         LayoutAttr::getCanonical(mesh, *entries));

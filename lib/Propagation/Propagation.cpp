@@ -68,49 +68,6 @@ LogicalResult Propagation::makePartial(Operation *op) {
   return success();
 }
 
-/// Completes the sums of the operand over other axes than that of its terms.
-LogicalResult Propagation::propagateTerms(TermsOp op) {
-  StringAttr axis = op.getAxisAttr();
-  LayoutAttr own = getLayout(op.getX().getType());
-  LayoutAttr whole =
-      own.withoutPartials().without({axis.getValue(), MeshAttr::timeAxis});
-  OpBuilder builder(op);
-  Location loc = op.getLoc();
-  std::optional<AxisLayout> entry = own.getEntry(axis);
-  if (entry && entry->isPartial() && entry->reduction == Reduction::sum) {
-    SmallVector<AxisLayout> entries(whole.getEntries());
-    entries.push_back(*entry);
-    LayoutAttr sum = LayoutAttr::getCanonical(mesh, entries);
-    op.setOperand(reshard(op.getX(), sum, builder, loc));
-    op.getY().setType(
-        withLayout(op.getY().getType(), getLayoutOfTerms(sum, axis)));
-    single.note(op);
-    return success();
-  }
-  // All ranks have the sum.
-  op.emitWarning("--compress and --sync save no time for some gradients: the "
-                 "model mixes the samples of a batch, so ranks sum these "
-                 "gradients before they are exchanged");
-  Value x = reshard(op.getX(), whole, builder, loc);
-  auto scalar =
-      RankedTensorType::get({}, getElementTypeOrSelf(op.getX().getType()));
-  Operation *before = op->getPrevNode();
-  Value share = ConstantOp::create(
-      builder, loc, scalar,
-      DenseElementsAttr::get(
-          scalar, builder.getFloatAttr(
-                      scalar.getElementType(),
-                      1.0 / double(op.getY().getType().getDimSize(0)))));
-  Value term = MulOp::create(builder, loc, x, share);
-  Value terms = BroadcastOp::create(builder, loc,
-                                    withLayout(op.getY().getType(), {}), term);
-  if (failed(propagateNew(before, op)))
-    return failure();
-  op.getY().replaceAllUsesWith(
-      reshard(terms, getLayoutOfTerms(whole, axis), builder, loc));
-  return success();
-}
-
 /// Splits a value as the plan requires. If the value is summed over
 /// micro-batches, splits the sum, or else the summed value.
 void Propagation::place(Value value, DictionaryAttr split, bool perMicrobatch) {
@@ -144,6 +101,10 @@ LogicalResult Propagation::propagate(Operation *op) {
 
   if (auto terms = dyn_cast<TermsOp>(op))
     return propagateTerms(terms);
+  if (auto row = dyn_cast<OwnRowOp>(op))
+    return propagateOwnRow(row);
+  if (auto rows = dyn_cast<PermuteRowsOp>(op))
+    return propagatePermutation(rows);
   auto split = op->getAttrOfType<DictionaryAttr>(attr::splitDims);
   op->removeAttr(attr::splitDims);
   bool perMicrobatch = bool(op->removeAttr(attr::perMicrobatch));

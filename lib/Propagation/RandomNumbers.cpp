@@ -98,6 +98,14 @@ Value Propagation::drawNumbers(RandomUniformOp op, LayoutAttr layout,
   SmallVector<Value> parts;
   SmallVector<int64_t> dims, ways;
   Value openWays;
+  bool isOfWorkers = workers && layout.getEntry(workers);
+  if (isOfWorkers) {
+    shape.push_back(mesh.getSize(workers.getValue()));
+    entries.push_back(AxisLayout::split(workers, 0));
+    parts.push_back(getParts(workers, builder, op.getLoc()));
+    dims.push_back(0);
+    ways.push_back(shape.back());
+  }
   for (int64_t dim : llvm::seq<int64_t>(0, type.getRank())) {
     int64_t size = type.getDimSize(dim);
     auto splits = layout.getSplitsOfDim(dim);
@@ -132,11 +140,24 @@ Value Propagation::drawNumbers(RandomUniformOp op, LayoutAttr layout,
                             LayoutAttr::getCanonical(mesh, entries)),
       op.getSeed(), op.getStep(), parts, op.getId(), dims, ways);
   single.note(numbers.getDefiningOp());
-  if (static_cast<int64_t>(shape.size()) != type.getRank()) {
-    numbers = ReshapeOp::create(builder, op.getLoc(), withLayout(type, layout),
-                                numbers);
-    single.note(numbers.getDefiningOp());
+  SmallVector<int64_t> wanted(type.getShape());
+  LayoutAttr wantedLayout = layout;
+  if (isOfWorkers) {
+    wanted.insert(wanted.begin(), shape.front());
+    wantedLayout = getLayoutOfTerms(layout, workers);
   }
+  auto add = [&](Value value) {
+    single.note(value.getDefiningOp());
+    numbers = value;
+  };
+  if (shape.size() != wanted.size())
+    add(ReshapeOp::create(
+        builder, op.getLoc(),
+        RankedTensorType::get(wanted, type.getElementType(), wantedLayout),
+        numbers));
+  if (isOfWorkers)
+    add(OwnRowOp::create(builder, op.getLoc(), withLayout(type, layout),
+                         numbers, workers));
   return numbers;
 }
 
@@ -162,6 +183,10 @@ Value Propagation::draw(Value value, LayoutAttr layout, OpBuilder &builder,
         return {};
       operands.push_back(LayoutAttr::getCanonical(mesh, *entries));
     }
+    if (workers && layout.getEntry(workers))
+      for (auto [operand, own] : llvm::zip(op->getOperands(), operands))
+        if (drawn.contains(operand))
+          own = addEach(own, workers);
     std::string error;
     auto inferred = inferResultLayouts(rule, mesh, operands, error, {layout});
     if (failed(inferred) || inferred->front() != layout)

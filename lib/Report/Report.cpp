@@ -164,14 +164,14 @@ static void countSamples(func::FuncOp plan, Report &report) {
     auto type = cast<RankedTensorType>(argument.getType());
     if (!kind || (kind != "input" && kind != "label") || type.getRank() == 0)
       continue;
-    report.samples = type.getDimSize(0);
+    report.samples = type.getDimSize(0) * countCopies(type);
     // Must match Program::tokensPerSample of the runtime.
     if (type.getRank() != 2 || !type.getElementType().isInteger())
       continue;
     if (kind == "label" ||
         (report.tokens == 0 &&
          plan.getArgAttr(argument.getArgNumber(), attr::bound)))
-      report.tokens = type.getNumElements();
+      report.tokens = type.getNumElements() * countCopies(type);
   }
 }
 
@@ -181,6 +181,40 @@ static void countKernels(ModuleOp module, Report &report) {
   for (ModuleOp stage : module.getOps<ModuleOp>())
     for (auto function : stage.getOps<func::FuncOp>())
       report.launches += llvm::range_size(function.getOps<LaunchOp>());
+}
+
+/// Adds the traffic of the programs that steps cause, and the time that they
+/// add to a step on average.
+static LogicalResult addPrograms(ModuleOp module, const Topology *topology,
+                                 Report &report) {
+  FailureOr<SmallVector<Stages>> programs = getPrograms(module);
+  if (failed(programs))
+    return failure();
+  for (const Stages &stages : ArrayRef(*programs).drop_front()) {
+    auto turn =
+        ModuleOp(stages.front())->getAttrOfType<DenseI64ArrayAttr>(attr::turn);
+    if (!turn)
+      continue;
+    double seconds = 0; // of the rank that communicates longest
+    for (auto [number, stage] : llvm::enumerate(stages)) {
+      func::FuncOp plan = getPlan(stage);
+      StageReport traffic;
+      addAllTraffic(plan, /*times=*/1, traffic);
+      report.stages[number].programs.push_back(
+          {getProgram(stage).str(), turn[0], turn[1], traffic.collectives});
+      if (report.times.empty())
+        continue;
+      Ranks ranks(getMesh(plan));
+      for (const RankTime &time : report.times)
+        if (time.stage == int64_t(number))
+          seconds = std::max(seconds,
+                             RankTime::get(time.rank, ranks, traffic, *topology)
+                                 .getCommunication());
+    }
+    for (ExpectedTime &time : report.expected)
+      time.seconds += seconds / double(turn[0]);
+  }
+  return success();
 }
 
 FailureOr<Report> Report::compute(ModuleOp module, const Topology *topology,
@@ -307,6 +341,8 @@ FailureOr<Report> Report::compute(ModuleOp module, const Topology *topology,
   addCommunication(*stages, topology, report);
   if (topology && topology->speed && !report.times.empty() &&
       failed(addExpectedTimes(*stages, *topology, report)))
+    return failure();
+  if (failed(addPrograms(module, topology, report)))
     return failure();
   return report;
 }

@@ -277,6 +277,23 @@ void Report::print(llvm::raw_ostream &os) const {
     return "receive from stage " + std::to_string(stage);
   });
 
+  for (size_t i = 0; i < stages.front().programs.size(); ++i) {
+    const ProgramTraffic &program = stages.front().programs[i];
+    std::map<CollectiveClass, Traffic> all;
+    for (const StageReport &stage : stages)
+      all.insert(stage.programs[i].collectives.begin(),
+                 stage.programs[i].collectives.end());
+    for (auto &[own, traffic] : all)
+      addRow((own.getName() + ", " + program.name + ", each " +
+              formatCount(program.period, "step")),
+             [&, own = own](const StageReport &stage) {
+               const auto &collectives = stage.programs[i].collectives;
+               auto found = collectives.find(own);
+               return describe(found == collectives.end() ? nullptr
+                                                          : &found->second);
+             });
+  }
+
   printTable(rows, os);
   if (!times.empty())
     printTimes(getSlowestRanks(), os);
@@ -289,6 +306,18 @@ void Report::print(llvm::raw_ostream &os) const {
 static json::Object describeCollective(const CollectiveClass &own) {
   return json::Object{{"kind", getTraits(own.kind).name},
                       {"axes", json::Array(own.axes)}};
+}
+
+static json::Array
+describeAll(const std::map<CollectiveClass, Traffic> &collectives) {
+  json::Array list;
+  for (auto &[name, traffic] : collectives) {
+    json::Object entry = describeCollective(name);
+    entry["count"] = traffic.count;
+    entry["bytes"] = traffic.bytes;
+    list.push_back(std::move(entry));
+  }
+  return list;
 }
 
 static json::Object describeTime(const RankTime &time) {
@@ -317,13 +346,13 @@ json::Value Report::toJson() const {
     auto describe = [](const Traffic &traffic) {
       return json::Object{{"count", traffic.count}, {"bytes", traffic.bytes}};
     };
-    json::Array collectives, sends, recvs;
-    for (auto &[name, traffic] : stage.collectives) {
-      json::Object entry = describeCollective(name);
-      entry["count"] = traffic.count;
-      entry["bytes"] = traffic.bytes;
-      collectives.push_back(std::move(entry));
-    }
+    json::Array sends, recvs, programs;
+    for (const ProgramTraffic &program : stage.programs)
+      programs.push_back(
+          json::Object{{"name", program.name},
+                       {"period", program.period},
+                       {"turn", program.turn},
+                       {"collectives", describeAll(program.collectives)}});
     auto addMessages = [&](const std::map<int64_t, Traffic> &messages,
                            json::Array &array) {
       for (auto &[peer, traffic] : messages) {
@@ -351,7 +380,8 @@ json::Value Report::toJson() const {
                                {"host", stage.hostBytes},
                                {"host_read", stage.hostReadBytes},
                                {"host_written", stage.hostWrittenBytes}}},
-        {"collectives", std::move(collectives)},
+        {"collectives", describeAll(stage.collectives)},
+        {"programs", std::move(programs)},
         {"sends", std::move(sends)},
         {"recvs", std::move(recvs)},
         {"in_flight", stage.inFlight}};

@@ -253,10 +253,18 @@ Value dtc::joinGradients(func::FuncOp step, const ParameterBucket &bucket,
       builder.setInsertionPointAfter(op);
       break;
     }
+  return joinMembers(builder, bucket, type, [](const BucketMember &member) {
+    return member.gradient;
+  });
+}
+
+Value dtc::joinMembers(
+    OpBuilder &builder, const ParameterBucket &bucket, RankedTensorType type,
+    llvm::function_ref<Value(const BucketMember &)> getValue) {
   SmallVector<Value> flat;
   int64_t parts = type.getDimSize(0);
   for (auto [i, member] : llvm::enumerate(bucket.members)) {
-    Value own = flattenMember(builder, member, member.gradient);
+    Value own = flattenMember(builder, member, getValue(member));
     // Zeros up to the next member.
     int64_t end = i + 1 < bucket.members.size() ? bucket.members[i + 1].start
                                                 : bucket.size;

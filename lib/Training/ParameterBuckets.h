@@ -72,6 +72,13 @@ mlir::Value restoreMember(mlir::OpBuilder &builder, const BucketMember &member,
 mlir::ArrayAttr describeMembers(mlir::func::FuncOp step,
                                 const ParameterBucket &bucket);
 
+/// A value for each member, of the member's type, as one tensor of this type,
+/// with zeros as padding.
+mlir::Value
+joinMembers(mlir::OpBuilder &builder, const ParameterBucket &bucket,
+            mlir::RankedTensorType type,
+            llvm::function_ref<mlir::Value(const BucketMember &)> getValue);
+
 /// The members' gradients as one tensor of this type, with zeros as padding.
 mlir::Value joinGradients(mlir::func::FuncOp step,
                           const ParameterBucket &bucket,

@@ -12,7 +12,7 @@ func.func @terms(%x: tensor<8x4xf32>) {
 #r = #dtc.layout<#mesh>
 #dp = #dtc.layout<#mesh, dp: split(0)>
 func.func @sum(%x: tensor<4xf32, #r>) {
-  // expected-error @+1 {{expected partial(sum) on dp}}
+  // expected-error @+1 {{operand has layout #dtc.layout<#dtc.mesh<dp=2, mb=1>>, expected partial(sum) or each on dp}}
   %t = dtc.terms %x over "dp" : tensor<4xf32, #r> -> tensor<2x4xf32, #dp>
   return
 }
@@ -89,5 +89,76 @@ func.func @sum_shape(%x: tensor<2x8xf32>) {
 func.func @whole(%x: tensor<2x8xf32, #r>) {
   // expected-error @+1 {{adds the terms of 'tensor<2x8xf32, #dtc.layout<#dtc.mesh<dp=2, mb=1>>>', expected axes that split dimension 0 into single terms}}
   %g = dtc.sum_terms %x : (tensor<2x8xf32, #r>) -> tensor<8xf32, #r>
+  return
+}
+
+// -----
+
+func.func @own_row(%x: tensor<2x8xf32>) {
+  // expected-error @+1 {{makes 'tensor<4xf32>' of 'tensor<2x8xf32>', expected its shape without dimension 0}}
+  %y = dtc.own_row %x over "dp" : tensor<2x8xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+#mesh = #dtc.mesh<dp=2, mb=1>
+#dp = #dtc.layout<#mesh, dp: split(0)>
+func.func @row_without_layout(%x: tensor<2x8xf32, #dp>) {
+  // expected-error @+1 {{has a layout on one side, expected two or none}}
+  %y = dtc.own_row %x over "dp" : tensor<2x8xf32, #dp> -> tensor<8xf32>
+  return
+}
+
+// -----
+
+#mesh = #dtc.mesh<dp=2, mb=1>
+#dp = #dtc.layout<#mesh, dp: split(0)>
+#each = #dtc.layout<#mesh, dp: each>
+func.func @rows(%x: tensor<4x8xf32, #dp>) {
+  // expected-error @+1 {{takes 4 rows, expected 2, the size of axis dp}}
+  %y = dtc.own_row %x over "dp" : tensor<4x8xf32, #dp> -> tensor<8xf32, #each>
+  return
+}
+
+// -----
+
+#mesh = #dtc.mesh<dp=2, mb=1>
+#dp = #dtc.layout<#mesh, dp: split(0)>
+#r = #dtc.layout<#mesh>
+func.func @whole_row(%x: tensor<2x8xf32, #dp>) {
+  // expected-error @+1 {{result has layout #dtc.layout<#dtc.mesh<dp=2, mb=1>>, expected each on dp}}
+  %y = dtc.own_row %x over "dp" : tensor<2x8xf32, #dp> -> tensor<8xf32, #r>
+  return
+}
+
+// -----
+
+#mesh = #dtc.mesh<dp=2, mb=1>
+#r = #dtc.layout<#mesh>
+#each = #dtc.layout<#mesh, dp: each>
+func.func @whole_rows(%x: tensor<2x8xf32, #r>) {
+  // expected-error @+1 {{operand has layout}}
+  %y = dtc.own_row %x over "dp" : tensor<2x8xf32, #r> -> tensor<8xf32, #each>
+  return
+}
+
+// -----
+
+func.func @permute_rows(%x: tensor<3x8xf32>) {
+  // expected-error @+1 {{has sources array<i64: 0, 0, 1>, expected each of 0 to 2 once}}
+  %y = dtc.permute_rows %x {sources = array<i64: 0, 0, 1>} : (tensor<3x8xf32>) -> tensor<3x8xf32>
+  return
+}
+
+// -----
+
+// Values of positions do not mix with a value that is divided among them.
+#mesh = #dtc.mesh<dp=2, mb=1>
+#dp = #dtc.layout<#mesh, dp: split(0)>
+#each = #dtc.layout<#mesh, dp: each>
+func.func @mixed(%x: tensor<8xf32, #dp>, %w: tensor<8xf32, #each>) {
+  // expected-error @+1 {{cannot take these operand layouts: each position of axis dp has an operand of its own, and another operand is divided among them}}
+  %y = dtc.add %x, %w : (tensor<8xf32, #dp>, tensor<8xf32, #each>) -> tensor<8xf32, #each>
   return
 }

@@ -67,10 +67,3 @@ func.func private @f(tensor<8xf32, #dtc.layout<#mesh, dp: split(0 in 3)>>)
 #mesh = #dtc.mesh<dp=2>
 // expected-error@below {{layout splits a dimension in 0 pieces, expected at least 1}}
 #layout = #dtc.layout<#mesh, dp: split(0 in 0)>
-
-// -----
-
-#mesh = #dtc.mesh<dp=2>
-// Layout C4
-// expected-error@below {{layout has a value for each position on axis 'dp' of size 2 along no dimension, expected size 1}}
-#layout = #dtc.layout<#mesh, dp: each>

@@ -8,7 +8,7 @@ using namespace dtc::rt;
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   dtc_step_fn step = nullptr;
   try {
-    Program program = readProgram({DTC_ABI_VERSION, 1, &step, &step,
+    Program program = readProgram({DTC_ABI_VERSION, 1, &step, &step, &step,
                                    reinterpret_cast<const char *>(data), size});
     program.describe();
     program.setRanks(6 * program.mesh.size());

@@ -26,7 +26,7 @@ module {
       return %0 : tensor<f64, #r>
     }
   }
-  module @eval0 attributes {dtc.eval, dtc.stage = 0 : i64} {
+  module @eval0 attributes {dtc.program = "eval", dtc.stage = 0 : i64} {
     func.func private @update(%x: tensor<f64, #p> {dtc.update = 0 : i64}) -> tensor<f64, #r> attributes {dtc.frame_bytes = 0 : i64} {
       %0 = dtc.all_reduce sum %x over ["pp"] {dtc.offsets = array<i64: -1>} : (tensor<f64, #p>) -> tensor<f64, #r>
       return %0 : tensor<f64, #r>
@@ -42,7 +42,7 @@ module {
 // -----
 
 module {
-  module @eval0 attributes {dtc.eval, dtc.stage = 0 : i64} {
+  module @eval0 attributes {dtc.program = "eval", dtc.stage = 0 : i64} {
     // expected-error @below {{evaluates a stage that has no training step}}
     func.func @plan() attributes {dtc.arena_bytes = 0 : i64} {
       return

@@ -117,8 +117,8 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
     return
   }
 }
-module @eval0 attributes {dtc.eval, dtc.stage = 0 : i64} {
-  // expected-error @below {{argument 0 of an evaluation is not an argument of the training step}}
+module @eval0 attributes {dtc.program = "eval", dtc.stage = 0 : i64} {
+  // expected-error @below {{argument 0 of another program is not an argument of the training step}}
   func.func @plan(%w: tensor<4xf32> {dtc.parameter = "v"}) {
     return
   }

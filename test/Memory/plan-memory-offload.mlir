@@ -40,7 +40,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   }
 }
 // The evaluation has the parameter where the step has it.
-module @eval0 attributes {dtc.eval, dtc.stage = 0 : i64} {
+module @eval0 attributes {dtc.program = "eval", dtc.stage = 0 : i64} {
   func.func private @forward(%p: tensor<32xf32, #d>) -> tensor<32xf32, #r> {
     %0 = dtc.all_gather %p over ["dp"] dim 0 : (tensor<32xf32, #d>) -> tensor<32xf32, #r>
     return %0 : tensor<32xf32, #r>

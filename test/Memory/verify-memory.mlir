@@ -230,7 +230,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
     return
   }
 }
-module @eval0 attributes {dtc.eval, dtc.stage = 0 : i64} {
+module @eval0 attributes {dtc.program = "eval", dtc.stage = 0 : i64} {
   func.func private @forward(%x: tensor<4xf32>) -> tensor<4xf32> attributes {dtc.frame_bytes = 64 : i64} {
     %0 = dtc.relu %x {dtc.offsets = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
     %1 = dtc.exp %0 {dtc.offsets = array<i64: -1>} : (tensor<4xf32>) -> tensor<4xf32>
@@ -256,7 +256,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
     return
   }
 }
-module @eval0 attributes {dtc.eval, dtc.stage = 0 : i64} {
+module @eval0 attributes {dtc.program = "eval", dtc.stage = 0 : i64} {
   func.func private @forward(%x: tensor<4xf32>) -> tensor<4xf32> attributes {dtc.frame_bytes = 0 : i64} {
     %0 = dtc.exp %x {dtc.offsets = array<i64: -1>} : (tensor<4xf32>) -> tensor<4xf32>
     return %0 : tensor<4xf32>
@@ -279,8 +279,8 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
     return
   }
 }
-module @eval0 attributes {dtc.eval, dtc.stage = 0 : i64} {
-  // expected-error @below {{argument 0 of an evaluation lies at byte 0, expected the place of the training step's argument}}
+module @eval0 attributes {dtc.program = "eval", dtc.stage = 0 : i64} {
+  // expected-error @below {{argument 0 of another program lies at byte 0, expected the place of the training step's argument}}
   func.func @plan(%w: tensor<4xf32> {dtc.offset = 0 : i64, dtc.parameter = "w"}) attributes {dtc.arena_bytes = 128 : i64} {
     return
   }
@@ -295,7 +295,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
     return
   }
 }
-module @eval0 attributes {dtc.eval, dtc.stage = 0 : i64} {
+module @eval0 attributes {dtc.program = "eval", dtc.stage = 0 : i64} {
   // expected-error @below {{argument 0 is overwritten by an evaluation}}
   func.func @plan(%w: tensor<4xf32> {dtc.offset = 0 : i64, dtc.parameter = "w", dtc.update = 0 : i64}) -> tensor<4xf32> attributes {dtc.arena_bytes = 64 : i64} {
     %0 = dtc.accumulate %w into %w {dtc.offsets = array<i64: 0>} : tensor<4xf32>
@@ -306,11 +306,11 @@ module @eval0 attributes {dtc.eval, dtc.stage = 0 : i64} {
 
 // -----
 
-// expected-error @below {{has 1 stages with 'dtc.eval', expected 2, as the training step has}}
+// expected-error @below {{has 1 stages of program 'eval', expected 2, as the training step has}}
 module {
 module @stage0 attributes {dtc.stage = 0 : i64} {}
 module @stage1 attributes {dtc.stage = 1 : i64} {}
-module @eval0 attributes {dtc.eval, dtc.stage = 0 : i64} {}
+module @eval0 attributes {dtc.program = "eval", dtc.stage = 0 : i64} {}
 }
 
 // -----

@@ -27,7 +27,7 @@ module {
     }
   }
   // Nobody looks at an evaluation.
-  module @eval0 attributes {dtc.eval, dtc.stage = 0 : i64} {
+  module @eval0 attributes {dtc.program = "eval", dtc.stage = 0 : i64} {
     func.func private @forward(%x: tensor<8x5xf32, #b>) -> tensor<8x5xf32, #b> attributes {dtc.phase = #dtc.phase<forward>} {
       %0 = dtc.launch @kernels::@kernel_add(%x) : (tensor<8x5xf32, #b>) -> tensor<8x5xf32, #b>
       return %0 : tensor<8x5xf32, #b>

@@ -39,13 +39,13 @@ module {
 // SPLIT-NOT:   func.func @eval
 // SPLIT:       module @stage0 attributes {dtc.stage = 0 : i64}
 // SPLIT:       module @stage1 attributes {dtc.stage = 1 : i64}
-// SPLIT:       module @eval0 attributes {dtc.eval, dtc.stage = 0 : i64}
+// SPLIT:       module @eval0 attributes {dtc.program = "eval", dtc.stage = 0 : i64}
 // SPLIT-NEXT:    func.func private @forward
 // SPLIT:         func.func private @update
 // SPLIT:         func.func private @plan(tensor<64x8xf32, #mb> {dtc.input = "x"
 // SPLIT-SAME:        tensor<8x4xf32, #replicated> {dtc.parameter = "w"
 // SPLIT-SAME:        -> (tensor<f64, #replicated> {dtc.output = "eval"
-// SPLIT:       module @eval1 attributes {dtc.eval, dtc.stage = 1 : i64}
+// SPLIT:       module @eval1 attributes {dtc.program = "eval", dtc.stage = 1 : i64}
 // SPLIT-NEXT:    func.func private @forward
 // SPLIT-NOT:     @weight
 // SPLIT-NOT:     @backward

@@ -143,7 +143,7 @@ module @chunks {
       return
     }
   }
-  module @eval0 attributes {dtc.stage = 0 : i64, dtc.eval} {
+  module @eval0 attributes {dtc.stage = 0 : i64, dtc.program = "eval"} {
     func.func private @prologue(%p: tensor<4x4xf32, #dp>) -> tensor<4x4xf32, #r> attributes {dtc.phase = #dtc.phase<prologue>} {
       %a = dtc.all_gather %p over ["dp"] dim 0 : (tensor<4x4xf32, #dp>) -> tensor<4x4xf32, #r>
       return %a : tensor<4x4xf32, #r>

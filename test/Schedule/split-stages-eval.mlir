@@ -18,7 +18,7 @@
 // CHECK:       dtc.sgd
 // CHECK:       func.func private @plan({{.*}}dtc.input = "lr"
 
-// CHECK-LABEL: module @eval0 attributes {dtc.eval
+// CHECK-LABEL: module @eval0 attributes {dtc.program = "eval"
 // CHECK:       func.func private @forward
 // CHECK-NEXT:  %[[Y:.+]] = dtc.mul
 // CHECK-NEXT:  %[[N:.+]] = dtc.neg %[[Y]]

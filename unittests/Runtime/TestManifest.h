@@ -43,7 +43,7 @@ inline dtc::rt::Program readJson(const nlohmann::json &manifest,
   std::string text = manifest.dump();
   dtc_step_fn step = nullptr;
   return dtc::rt::readProgram(
-      {version, stages, &step, &step, text.data(), text.size()});
+      {version, stages, &step, &step, &step, text.data(), text.size()});
 }
 
 #endif // DTC_UNITTESTS_RUNTIME_TESTMANIFEST_H

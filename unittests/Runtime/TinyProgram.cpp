@@ -232,5 +232,6 @@ const dtc_step_fn evals[] = {evaluate<0>, evaluate<1>};
 
 } // namespace
 
-const dtc_program dtc_program_v1 = {
-    DTC_ABI_VERSION, pp, steps, evals, manifest.data(), manifest.size()};
+const dtc_program dtc_program_v1 = {DTC_ABI_VERSION, pp,      steps,
+                                    evals,           nullptr, manifest.data(),
+                                    manifest.size()};

@@ -56,16 +56,18 @@ def DTC_LayoutAttr : DTC_Attr<"Layout", "layout",
     sequence)` splits the batch. Only axes of the batch do so, because what
     they split is not gathered.
 
-    An axis of size 1 may also be `each`: the value depends on the position on
-    the axis, as it does when it is split, but along no dimension. A scalar of
-    the only micro-batch is `mb: each`.
+    On an axis that is `each`, every position has a value of its own, of the
+    tensor's whole shape. A scalar of the only micro-batch is `mb: each`. The
+    parameters of workers that train apart are `dp: each`. Ops compute with such
+    values as if there were one position. Only dtc.terms makes one tensor of
+    them.
 
     The canonical order, which the parser establishes, is: splits by
     dimension, those by axes of size 1 first; then partials by mesh order.
 
     Constraints: (C1) an axis is used at most once and exists in the mesh;
     (C2) split dimensions exist; (C3) the product of the axes that split a
-    dimension, and of its pieces, divides it; (C4) only an axis of size 1 is `each`.
+    dimension, and of its pieces, divides it.
 
     Example: `#dtc.layout<#mesh, mb: split(0), dp: split(0), tp: split(2)>`
   }];

@@ -1,4 +1,4 @@
-//===- CompressionOps.td - ops of compressed gradients -----*- tablegen -*-===//
+//===- CompressionOps.td - ops of exchanged values ---------*- tablegen -*-===//
 
 #ifndef DTC_DIALECT_COMPRESSIONOPS_TD
 #define DTC_DIALECT_COMPRESSIONOPS_TD
@@ -14,17 +14,55 @@ def DTC_TermsOp : DTC_Op<"terms", [
     Different plans have different terms of one value, so no pass may assume
     more of them than their sum. No communication.
 
-    PropagateLayouts first completes sums over other axes. If the operand is no
-    sum over the axis, each of n terms is the operand divided by n.
+    If the operand is `each` on the axis, row i is the value at position i.
+
+    PropagateLayouts first completes sums over other axes. If all positions of
+    the axis have the same value, each of n terms is the operand divided by n.
     Example: `%t = dtc.terms %g over "dp" : tensor<8x4xf32> -> tensor<2x8x4xf32>`
     Constraints: (C1) the result has the shape of the operand, with one more
     dimension in front, of the size of the axis; (C2) with layouts, the operand
-    is partial(sum) on the axis, which splits dimension 0 of the result; other
-    axes split the same dimensions of both.
+    is partial(sum) or each on the axis, which splits dimension 0 of the result;
+    other axes split the same dimensions of both.
   }];
   let arguments = (ins DTC_Float:$x, StrAttr:$axis);
   let results = (outs DTC_Float:$y);
   let assemblyFormat = "$x `over` $axis attr-dict `:` type($x) `->` type($y)";
+  let hasVerifier = 1;
+}
+
+def DTC_OwnRowOp : DTC_Op<"own_row", [
+    Pure, DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
+  let summary = "row of each position of a mesh axis: the opposite of dtc.terms";
+  let description = [{
+    Row i of the operand is the value at position i of `axis`, and the result is
+    `each` on it. A view, without communication.
+
+    PropagateLayouts splits dimension 0 of the operand over the axis.
+    Example: `%w = dtc.own_row %t over "dp" : tensor<2x8x4xf32> -> tensor<8x4xf32>`
+    Constraints: (C1) the result has the shape of the operand without dimension
+    0, which has the size of the axis; (C2) with layouts, the axis splits
+    dimension 0 of the operand, and the result is each on it; other axes split
+    the same dimensions of both.
+  }];
+  let arguments = (ins DTC_Tensor:$x, StrAttr:$axis);
+  let results = (outs DTC_Tensor:$y);
+  let assemblyFormat = "$x `over` $axis attr-dict `:` type($x) `->` type($y)";
+  let hasVerifier = 1;
+}
+
+def DTC_PermuteRowsOp : DTC_TensorOp<"permute_rows", [
+    AllTypesMatch<["x", "y"]>]> {
+  let summary = "rows of a tensor in another order";
+  let description = [{
+    Row i of the result is row sources[i] of the operand. PropagateLayouts makes
+    it a dtc.collective_permute over the axis that splits dimension 0 into
+    single rows.
+    Example: `%y = dtc.permute_rows %x {sources = array<i64: 1, 2, 0>} :
+      (tensor<3x8xf32>) -> tensor<3x8xf32>`
+    Constraints: (C1) sources is a permutation of the indices of dimension 0.
+  }];
+  let arguments = (ins DTC_Float:$x, DenseI64ArrayAttr:$sources);
+  let results = (outs DTC_Float:$y);
   let hasVerifier = 1;
 }
 

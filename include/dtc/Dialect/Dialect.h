@@ -110,6 +110,15 @@ constexpr llvm::StringLiteral languageModel = "dtc.language_model";
 /// Result "predictions" or "eval", of a model that mixes the samples of a
 /// batch; unit.
 constexpr llvm::StringLiteral mixesSamples = "dtc.mixes_samples";
+/// Result of a step: the program between steps that computes it ("average",
+/// "sync0"), after which the result has another of these attributes. Module of
+/// a stage: its program, "eval" or one of these; the training step's has none.
+constexpr llvm::StringLiteral program = "dtc.program";
+/// The same places: [period, turn] of a program that runs after step t if t
+/// modulo period is turn; absent if the runtime decides.
+constexpr llvm::StringLiteral turn = "dtc.turn";
+/// Argument of a step, before AssignMesh: a state that all workers share.
+constexpr llvm::StringLiteral shared = "dtc.shared";
 /// Result "recorded", if it is padded: its shape without padding.
 constexpr llvm::StringLiteral unpadded = "dtc.unpadded";
 /// Argument of a step, between AssignMesh and PropagateLayouts: its layout.
@@ -147,6 +156,9 @@ bool areStoredResults(mlir::TypeRange inferred, mlir::TypeRange results);
 
 /// Whether the elements of all these tensors have the same compute type.
 bool haveSameComputeType(mlir::TypeRange types);
+
+/// The layout, `each` on an axis that it does not have.
+LayoutAttr addEach(LayoutAttr layout, mlir::StringAttr axis);
 
 /// The layout of the terms of a sum over an axis (`dtc.terms`), given the
 /// sum's.

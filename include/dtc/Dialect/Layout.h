@@ -53,8 +53,8 @@ struct AxisLayout {
                           int64_t pieces = 1) {
     return {axis, Split, dim, Reduction::sum, pieces};
   }
-  /// A value that differs along the axis without splitting a dimension. The
-  /// axis must have size 1.
+  /// A value that differs along the axis without splitting a dimension: each
+  /// position has a value of its own.
   static AxisLayout each(mlir::StringAttr axis) {
     return {axis, Split, noDim, Reduction::sum};
   }
@@ -64,6 +64,7 @@ struct AxisLayout {
   bool isSplit() const { return kind == Split; }
   bool isPartial() const { return kind == Partial; }
   bool hasDim() const { return dim != noDim; }
+  bool isEach() const { return isSplit() && !hasDim(); }
   bool operator==(const AxisLayout &other) const {
     return axis == other.axis && kind == other.kind && dim == other.dim &&
            reduction == other.reduction && pieces == other.pieces;

@@ -10,7 +10,8 @@
 //   stage, as are values that are computed from these alone. Each stage
 //   recomputes those that it needs.
 // * Parameters and optimizer state are on the stage that owns them.
-// * Values that are connected to no boundary are on stage 0.
+// * An argument with `dtc.stage` is on that stage.
+// * Other values that are connected to no boundary are on stage 0.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +27,9 @@ namespace dtc {
 class StageAnalysis {
 public:
   /// Fails if ops mix values of different stages, with a diagnostic at each.
-  static mlir::FailureOr<StageAnalysis> compute(mlir::func::FuncOp step);
+  /// There are at least `leastStages`.
+  static mlir::FailureOr<StageAnalysis> compute(mlir::func::FuncOp step,
+                                                int64_t leastStages = 1);
 
   /// The stage of a value; none if it is known on every stage.
   std::optional<int64_t> getStage(mlir::Value value) const;

@@ -18,6 +18,11 @@ namespace dtc {
 /// follows from the plans, as JSON text.
 constexpr llvm::StringLiteral manifestAttrName = "dtc.manifest";
 
+/// The programs between steps that the attribute lists, in its order. Fails
+/// with a diagnostic if the attribute is absent or no JSON.
+mlir::FailureOr<llvm::SmallVector<std::string>>
+listPrograms(mlir::ModuleOp module);
+
 /// The facts that the manifest needs from outside the IR.
 struct ProgramInfo {
   std::string model;             ///< of the model

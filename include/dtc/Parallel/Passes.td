@@ -13,7 +13,9 @@ def AssignMesh : Pass<"dtc-assign-mesh", "::mlir::ModuleOp"> {
     labels are split along dimension 0 on mb, then dp. Parameters and their
     state are split as `dtc.split_dims` says. All other arguments are
     replicated. An axis of ranks of size 1 gets no entry; mb always does,
-    because it marks the values that differ per micro-batch. Without tensor
+    because it marks the values that differ per micro-batch. With `workers`,
+    each position on dp has its own batch, trained parameters and state: these
+    are `each` on dp, and a batch is a worker's. Without tensor
     parallelism the mesh has no tp. The size of mb is the number of
     micro-batches of all rounds.
 
@@ -28,6 +30,7 @@ def AssignMesh : Pass<"dtc-assign-mesh", "::mlir::ModuleOp"> {
   let options = [
     Option<"dp", "dp", "int64_t", "1", "Ranks that share the batch">,
     Option<"hsdp", "hsdp", "int64_t", "1", "Size of the ZeRO sharding group within dp; 1 shards over all of dp">,
+    Option<"workers", "workers", "bool", "false", "Each position on dp trains parameters of its own">,
     Option<"pp", "pp", "int64_t", "1", "Pipeline stages">,
     Option<"tp", "tp", "int64_t", "1", "Ranks that share each split product">,
     Option<"microbatches", "microbatches", "int64_t", "1", "Micro-batches in a round">,

@@ -10,7 +10,8 @@
 //   has `dtc.update = I`;
 // * `dtc.sends` and `dtc.recvs` on `@plan` list the messages between stages.
 //
-// An evaluation has its own modules of the same form.
+// An evaluation, and each program that runs between steps, has its own modules
+// of the same form, with `dtc.program`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,8 +48,6 @@ constexpr llvm::StringLiteral schedule = "dtc.schedule";
 constexpr llvm::StringLiteral rounds = "dtc.rounds";
 /// Plan: number of virtual stages of the stage, if more than 1.
 constexpr llvm::StringLiteral virtualStages = "dtc.virtual_stages";
-/// Module of a stage: marks the plan of an evaluation.
-constexpr llvm::StringLiteral eval = "dtc.eval";
 } // namespace attr
 
 /// Slots of collectives in flight, after those of messages.
@@ -68,10 +67,15 @@ constexpr llvm::StringLiteral planName = "plan";
 /// The module that holds the kernels of all stages.
 constexpr llvm::StringLiteral kernelsName = "kernels";
 
-/// The name of a stage's module, or of the module of its evaluation.
-inline std::string getStageName(int64_t stage, bool isEval = false) {
-  return (isEval ? "eval" : "stage") + std::to_string(stage);
-}
+/// The name of a stage's module in a program: "stage0" in the training step,
+/// else the program's name and the number of the stage.
+std::string getStageName(int64_t stage, llvm::StringRef program);
+
+/// The program that a stage's module belongs to (`dtc.program`); empty for the
+/// training step.
+llvm::StringRef getProgram(mlir::ModuleOp stage);
+bool isOfStep(mlir::ModuleOp stage);
+bool isOfEvaluation(mlir::ModuleOp stage);
 
 /// The function that a run calls.
 mlir::func::FuncOp getCallee(RunOp run);
@@ -106,8 +110,7 @@ using Stages = llvm::SmallVector<mlir::ModuleOp>;
 /// The stages of the training step. Fails if their numbers are not 0, 1, 2, ...
 mlir::FailureOr<Stages> getStages(mlir::ModuleOp module);
 
-/// The stages of the training step, then those of the evaluation if there is
-/// one.
+/// The stages of the training step, then those of each other program.
 mlir::FailureOr<llvm::SmallVector<Stages>> getPrograms(mlir::ModuleOp module);
 
 /// The mesh of a function's types; null if they have none.

@@ -19,7 +19,13 @@ public:
   Propagation(mlir::func::FuncOp step, MeshAttr mesh,
               bool replicasAtLaunch = false)
       : step(step), mesh(mesh), replicasAtLaunch(replicasAtLaunch),
-        single(step, mesh) {}
+        single(step, mesh) {
+    for (mlir::BlockArgument argument : step.getArguments())
+      if (LayoutAttr layout = getLayout(argument.getType()))
+        for (const AxisLayout &entry : layout.getEntries())
+          if (entry.isEach() && mesh.getSize(entry.axis.getValue()) > 1)
+            workers = entry.axis;
+  }
 
   /// Marks a value that depends on no input, such as a parameter: its layout is
   /// the one that it is stored in.
@@ -36,6 +42,8 @@ private:
                             mlir::OpBuilder &builder, mlir::Location location);
   mlir::LogicalResult infer(mlir::Operation *op);
   mlir::LogicalResult propagateTerms(TermsOp op);
+  mlir::LogicalResult propagateOwnRow(OwnRowOp op);
+  mlir::LogicalResult propagatePermutation(PermuteRowsOp op);
   void fitTime(mlir::Operation *op);
   LayoutAttr keepTime(mlir::Value value, LayoutAttr own, LayoutAttr layout);
   LayoutAttr getRepeated(BroadcastOp repeat, LayoutAttr layout) const;
@@ -80,6 +88,8 @@ private:
   MeshAttr mesh;
   /// Whether the size of dp is known only at launch.
   bool replicasAtLaunch;
+  /// The axis whose positions have parameters of their own; null if none has.
+  mlir::StringAttr workers;
   SingleMicrobatch single;
   llvm::DenseMap<std::pair<mlir::Value, LayoutAttr>, mlir::Value> resharded;
   llvm::DenseSet<mlir::Value> stored;

@@ -49,6 +49,13 @@ struct CollectiveClass {
   }
 };
 
+/// The collectives of a program between steps, each time that it runs.
+struct ProgramTraffic {
+  std::string name;
+  int64_t period, turn; ///< as `dtc.turn` has them
+  std::map<CollectiveClass, Traffic> collectives;
+};
+
 /// The work of a rank's GPU in a step, and the bytes that it moves. Each
 /// distinct operand is read once, each result written once.
 struct DeviceWork {
@@ -85,6 +92,7 @@ struct StageReport {
   std::map<CollectiveClass, Traffic> collectives;
   /// Messages by the other stage.
   std::map<int64_t, Traffic> sends, recvs;
+  std::vector<ProgramTraffic> programs; ///< that steps cause
 
   std::optional<DeviceWork> deviceWork; ///< see Report::addDeviceWork
 

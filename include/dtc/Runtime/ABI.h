@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /// Raised whenever a struct, a signature or a limit in this file changes.
-#define DTC_ABI_VERSION 16
+#define DTC_ABI_VERSION 17
 
 /// The most messages of a rank, both ways, that may be in flight at once.
 #define DTC_MAX_MESSAGE_SLOTS 4096
@@ -109,11 +109,11 @@ static inline int dtc_conv_has_winograd(int64_t kh, int64_t kw,
 /// State of one rank; opaque to generated code.
 typedef struct dtc_context dtc_context;
 
-/// Runs one training step, or the evaluation of one batch, of one pipeline
-/// stage. Inputs, parameters and optimizer state are read from, and results
-/// written to, the offsets that the manifest names: of the arena, or, from
-/// DTC_HOST_MEMORY on, of `host`, which is null if the plan has nothing there.
-/// An evaluation changes nothing that a step keeps.
+/// Runs one training step, the evaluation of one batch, or a program between
+/// steps, of one pipeline stage. Inputs, parameters and optimizer state are
+/// read from, and results written to, the offsets that the manifest names: of
+/// the arena, or, from DTC_HOST_MEMORY on, of `host`, which is null if the plan
+/// has nothing there. An evaluation changes nothing that a step keeps.
 typedef void (*dtc_step_fn)(dtc_context *ctx, char *arena, char *host);
 
 /// The symbol `dtc_program_v1` of an object file.
@@ -122,6 +122,8 @@ typedef struct dtc_program {
   uint32_t num_stages;  ///< entries of `steps` and `evals`; the size of pp
   const dtc_step_fn *steps;
   const dtc_step_fn *evals;
+  /// By the manifest's `programs`, then by stage.
+  const dtc_step_fn *programs;
   const char *manifest;   ///< JSON, `manifest_size` bytes; schema below
   uint64_t manifest_size; ///< without a terminating zero
 } dtc_program;
@@ -180,6 +182,9 @@ extern const dtc_program dtc_program_v1;
 ///     "loss": 64, "grad_norm": 72,           // offsets of f64 scalars
 ///     "eval": 128                            // offset of the sums, f64
 ///   }],
+///   "worker_axis": "dp",            // optional
+///   "programs": [{"name": "average"},
+///                {"name": "sync0", "period": 20, "turn": 0}],
 ///   "eval_sums": [{"name": "loss", "size": 1}, {"name": "count", "size": 1},
 ///                 {"name": "right", "size": 1}],
 ///   "language_model": true,         // optional, as the next two
@@ -228,6 +233,13 @@ extern const dtc_program dtc_program_v1;
 ///   class weights, and of their weights; "right" and "top5" predictions; and
 ///   by class "class_hits", "class_predictions" and "class_labels". All but the
 ///   first two are optional.
+/// * Each position of the `worker_axis` is a worker, which trains parameters of
+///   its own on its share of the batch. A place with "each" has its own value
+///   for each position of an axis. `loss` and `grad_norm` are the worker's, and
+///   `gradient` holds that of its share.
+/// * `programs` run between steps and change what ranks keep: after step t if t
+///   modulo `period` is `turn`. "average" runs on request: it replaces each
+///   worker's parameters by their mean.
 /// * `language_model`: labels are tokens of an input's vocabulary.
 ///   `mixes_samples`: predictions depend on pairs of samples of a batch.
 /// * `record` is the model's output for dtcrt_record, without the batch
@@ -462,10 +474,11 @@ void dtcrt_step_hook(int64_t step, int32_t begin);
 #ifdef __cplusplus
 } // extern "C"
 
-static_assert(sizeof(dtc_program) == 40, "dtc_program is part of the ABI");
+static_assert(sizeof(dtc_program) == 48, "dtc_program is part of the ABI");
 static_assert(offsetof(dtc_program, steps) == 8, "ABI layout");
 static_assert(offsetof(dtc_program, evals) == 16, "ABI layout");
-static_assert(offsetof(dtc_program, manifest) == 24, "ABI layout");
+static_assert(offsetof(dtc_program, programs) == 24, "ABI layout");
+static_assert(offsetof(dtc_program, manifest) == 32, "ABI layout");
 #endif
 
 #endif // DTC_RUNTIME_ABI_H

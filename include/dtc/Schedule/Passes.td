@@ -94,7 +94,7 @@ def SplitStages : Pass<"dtc-split-stages", "mlir::ModuleOp"> {
     on mb is accumulated by the function that makes it.
 
     Ops that only the result `eval` needs leave `@step`. A clone that keeps only
-    that result is split into modules `@eval0`, `@eval1`, ... with `dtc.eval`.
+    that result is split into modules `@eval0`, `@eval1`, ... with `dtc.program = "eval"`.
     With `join-weights`, `@backward` also has the ops of `@weight`.
 
     Before:

@@ -68,10 +68,6 @@ struct ErrorFeedback {
   static llvm::Expected<ErrorFeedback> parse(llvm::StringRef text);
 };
 
-/// The age of the gradients that a step applies, as `--sync` names it: 0 for
-/// "step", T for "delayed:T"; none if the text is neither.
-std::optional<int64_t> getDelay(llvm::StringRef sync);
-
 /// The elements that share a scale in a compressor of this name, 1 if none do
 /// or there is no such compressor.
 int64_t getBlockSize(llvm::StringRef text);

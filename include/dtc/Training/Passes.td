@@ -282,4 +282,49 @@ def BuildEval : Pass<"dtc-build-eval", "mlir::ModuleOp"> {
   let dependentDialects = ["::dtc::DTCDialect"];
 }
 
+def SynchronizeWorkers : Pass<"dtc-synchronize-workers", "mlir::ModuleOp"> {
+  let summary = "Mix the parameters of workers that train apart";
+  let description = [{
+    With `sync` every:H or gossip:TOPOLOGY, each position of dp is a worker with
+    parameters and optimizer state of its own: AssignMesh makes them `each`. The
+    pass adds what workers exchange. `dtc.terms` makes the workers' values rows
+    of a tensor, and `dtc.own_row` gives each worker its row.
+
+    Results with `dtc.program` belong to programs between steps. `dtc.turn` says
+    after which steps one runs. Program "average" replaces each worker's
+    parameters by their mean (on request: for evaluations and saved weights).
+    The sums of an evaluation are those of all workers.
+
+    every:H has a program "sync" of period H (Stich, arXiv 1805.09767), or one
+    for each of P fragments of the parameters, H / P steps apart. With outer
+    Nesterov, the change of the mean since the last one is a gradient (Douillard
+    et al., arXiv 2311.08105): states "NAME.anchor" and "NAME.outer_momentum",
+    which all workers share.
+
+    gossip mixes in the step: w' = update(w) + (W w - w), where W has the weights
+    of neighbours (Mixing.h; Lian et al., arXiv 1705.09056). The exchange of W w
+    depends on nothing that the step computes. one-peer, whose neighbours change,
+    has a program for each of its rounds after the step.
+
+    ```mlir
+    func.func @step(..., %w: tensor<8xf32> {dtc.parameter = "w"}) -> (..., tensor<8xf32> {dtc.parameter = "w"})
+    // becomes, for every:20 on two ranks
+    func.func @step(..., %w: tensor<8xf32> {dtc.parameter = "w"}) -> (..., tensor<8xf32> {dtc.parameter = "w"},
+        tensor<8xf32> {dtc.parameter = "w", dtc.program = "sync", dtc.turn = array<i64: 20, 0>},
+        tensor<8xf32> {dtc.parameter = "w", dtc.program = "average"}) {
+      ...
+      %t = dtc.terms %w over "dp" : tensor<8xf32> -> tensor<2x8xf32>
+      %s = dtc.reshape (dtc.reduce_sum %t axes [0]) {dtc.split_dims = {dp = -1}}   // an all-reduce
+      %m = dtc.div %s, %two
+      %o = dtc.own_row (dtc.broadcast %m) over "dp" : tensor<2x8xf32> -> tensor<8xf32>
+    ```
+  }];
+  let options = [
+    Option<"sync", "sync", "std::string", "\"step\"", "as --sync">,
+    Option<"workers", "workers", "int64_t", "1", "Positions of dp">,
+    Option<"tp", "tp", "int64_t", "1", "Ranks that share each split product">,
+    Option<"bucketMb", "bucket-mb", "int64_t", "25", "Size limit in MiB of what gossip exchanges at once">,
+  ];
+}
+
 #endif // DTC_TRAINING_PASSES_TD

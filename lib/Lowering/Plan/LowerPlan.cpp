@@ -160,9 +160,9 @@ LogicalResult FunctionLowering::lower(Operation *op) {
   loc = op->getLoc();
   if (failed(checkStart(op)))
     return failure();
-  // The runtime does not profile evaluations.
+  // The runtime profiles steps only.
   bool isObserved = (isa<LaunchOp>(op) || isa<LibraryCallInterface>(op)) &&
-                    !source->getParentOp()->hasAttr(attr::eval);
+                    isOfStep(cast<ModuleOp>(source->getParentOp()));
   if (isObserved)
     beginOp(op);
   LogicalResult lowered = emit(op);
@@ -290,8 +290,12 @@ LogicalResult FunctionLowering::finish(func::ReturnOp op) {
       source->getAttrOfType<IntegerAttr>(attr::arenaBytes).getInt() +
       shared.scratchBytes;
   auto stage = cast<ModuleOp>(source->getParentOp());
-  if (stage->hasAttr(attr::eval))
+  if (isOfEvaluation(stage))
     return shared.manifest.addEval(source, results);
+  if (!isOfStep(stage)) {
+    shared.manifest.addProgram(stage);
+    return success();
+  }
   SmallVector<int64_t> arguments;
   for (const Address &address : argumentAddresses)
     arguments.push_back(getPlanOffset(address));

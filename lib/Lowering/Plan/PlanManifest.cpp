@@ -90,11 +90,28 @@ static json::Object describe(StringRef name, Type type) {
                       {"shape", json::Array(tensor.getShape())}};
 }
 
+/// The axis whose positions have values of their own; null if there is none.
+static StringAttr findEach(Type type) {
+  if (LayoutAttr layout = getLayout(type))
+    for (const AxisLayout &entry : layout.getEntries())
+      if (entry.isEach() && layout.getMesh().getSize(entry.axis.getValue()) > 1)
+        return entry.axis;
+  return {};
+}
+
 int64_t PlanManifest::addInput(func::FuncOp plan, unsigned argument) {
   StringRef name = plan.getArgAttrOfType<StringAttr>(argument, attr::input);
   auto [it, isNew] = inputs.try_emplace(name);
   if (isNew) {
-    json::Object input = describe(name, plan.getArgumentTypes()[argument]);
+    auto type = cast<RankedTensorType>(plan.getArgumentTypes()[argument]);
+    // The shape is that of the whole batch.
+    if (StringAttr axis = findEach(type)) {
+      workers = axis;
+      SmallVector<int64_t> shape(type.getShape());
+      shape.front() *= getLayout(type).getMesh().getSize(axis.getValue());
+      type = type.clone(shape);
+    }
+    json::Object input = describe(name, type);
     input["kind"] =
         plan.getArgAttrOfType<StringAttr>(argument, attr::kind).getValue();
     if (auto bound =
@@ -103,10 +120,12 @@ int64_t PlanManifest::addInput(func::FuncOp plan, unsigned argument) {
     if (auto ignored =
             plan.getArgAttrOfType<IntegerAttr>(argument, attr::ignore))
       input["ignore_index"] = ignored.getInt();
-    LayoutAttr layout = getLayout(plan.getArgumentTypes()[argument]);
+    LayoutAttr layout = getLayout(type);
     SmallVector<StringAttr> axes =
         layout ? layout.getAxesOfDim(0) : SmallVector<StringAttr>();
     llvm::erase(axes, StringRef(MeshAttr::timeAxis));
+    if (StringAttr axis = findEach(type))
+      axes.insert(axes.begin(), axis);
     if (batchAxes.size() < axes.size())
       batchAxes = axes;
     it->second = std::move(input);
@@ -118,8 +137,9 @@ static json::Array describeSplits(Type type) {
   json::Array splits;
   if (LayoutAttr layout = getLayout(type))
     for (const AxisLayout &entry : layout.getEntries())
-      splits.push_back(
-          json::Object{{"axis", entry.axis.getValue()}, {"dim", entry.dim}});
+      if (entry.hasDim())
+        splits.push_back(
+            json::Object{{"axis", entry.axis.getValue()}, {"dim", entry.dim}});
   return splits;
 }
 
@@ -164,11 +184,14 @@ struct Stored {
 static SmallVector<Stored> getStored(DictionaryAttr attributes, StringRef key,
                                      Type type, int64_t offset) {
   auto members = attributes.getAs<ArrayAttr>(attr::members);
+  StringAttr worker = findEach(type);
   if (!members) {
     StringRef name = attributes.getAs<StringAttr>(key).getValue();
+    json::Object place{{"offset", offset}};
+    if (worker)
+      place["each"] = worker.getValue();
     return {{key == attr::state ? name.rsplit('.').first : name, type,
-             attributes.getAs<DictionaryAttr>(attr::part),
-             json::Object{{"offset", offset}}}};
+             attributes.getAs<DictionaryAttr>(attr::part), std::move(place)}};
   }
   // Axes split the rows that contain the members.
   int64_t dim = cast<ShapedType>(type).getRank() - 1;
@@ -183,8 +206,10 @@ static SmallVector<Stored> getStored(DictionaryAttr attributes, StringRef key,
                        {"start", member.getAs<IntegerAttr>("start").getInt()},
                        {"length", length}};
     json::Object place{{"offset", offset}, {"shard", std::move(shard)}};
+    if (worker)
+      place["each"] = worker.getValue();
     if (auto each = member.getAs<StringAttr>("each"))
-      place["each"] = each.getValue();
+      place["terms"] = each.getValue();
     if (member.contains("own")) {
       auto own =
           cast<RankedTensorType>(member.getAs<TypeAttr>("type").getValue());
@@ -281,6 +306,17 @@ LogicalResult PlanManifest::addEval(func::FuncOp plan,
   return success();
 }
 
+void PlanManifest::addProgram(ModuleOp stage) {
+  if (stage->getAttrOfType<IntegerAttr>(attr::stage).getInt() != 0)
+    return; // every stage has each program
+  json::Object program{{"name", getProgram(stage)}};
+  if (auto turn = stage->getAttrOfType<DenseI64ArrayAttr>(attr::turn)) {
+    program["period"] = turn[0];
+    program["turn"] = turn[1];
+  }
+  programs.push_back(std::move(program));
+}
+
 void PlanManifest::addRecord(DictionaryAttr entry, int64_t stage) {
   auto type = cast<RankedTensorType>(entry.getAs<TypeAttr>("type").getValue());
   // The shape of one sample, without the first dimension, the batch.
@@ -334,6 +370,10 @@ json::Object PlanManifest::finish() {
   manifest["phases"] = json::Array(phases);
   if (modelFlops > 0)
     manifest["model_flops"] = modelFlops;
+  if (!programs.empty())
+    manifest["programs"] = std::move(programs);
+  if (workers)
+    manifest["worker_axis"] = workers.getValue();
   if (!evalSums.empty())
     manifest["eval_sums"] = std::move(evalSums);
   if (isLanguageModel)

@@ -40,6 +40,9 @@ public:
   mlir::LogicalResult addEval(mlir::func::FuncOp plan,
                               llvm::ArrayRef<int64_t> results);
 
+  /// Adds a program that runs between steps.
+  void addProgram(mlir::ModuleOp stage);
+
   llvm::json::Object finish();
 
 private:
@@ -55,11 +58,12 @@ private:
   llvm::SmallVector<std::string> phases;
   llvm::SmallVector<mlir::StringAttr> batchAxes; ///< split inputs, major first
   llvm::MapVector<llvm::StringRef, llvm::json::Object> inputs, parameters;
-  llvm::json::Array ops, stages, evalSums;
+  llvm::json::Array ops, stages, evalSums, programs;
   std::optional<llvm::json::Object> record;
   bool isLanguageModel = false, mixesSamples = false;
   MeshAttr mesh;
-  int64_t modelFlops = 0; ///< 0 if unknown
+  mlir::StringAttr workers; ///< the axis of workers; null if there are none
+  int64_t modelFlops = 0;   ///< 0 if unknown
 };
 
 } // namespace dtc

@@ -5,7 +5,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Dialect/Dialect.h"
+#include "dtc/Dialect/FindFunction.h"
 #include "dtc/Lowering/Program.h"
+#include "dtc/Plan/Skeleton.h"
 #include "dtc/Runtime/ABI.h"
 #include "dtc/Support/Axes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -61,17 +63,36 @@ static void addNodes(ModuleOp module, json::Array &ops) {
   });
 }
 
-/// Adds the facts that only the caller knows to the manifest of the plans.
-static FailureOr<std::string> completeManifest(ModuleOp module,
-                                               const ProgramInfo &info) {
+static FailureOr<json::Value> parseManifest(ModuleOp module) {
   auto text = module->getAttrOfType<StringAttr>(manifestAttrName);
   if (!text)
     return module.emitError("has no ") << manifestAttrName;
   llvm::Expected<json::Value> parsed = json::parse(text.getValue());
-  if (!parsed) {
+  if (!parsed)
     return module.emitError("bad ")
            << manifestAttrName << ": " << llvm::toString(parsed.takeError());
-  }
+  return *parsed;
+}
+
+FailureOr<SmallVector<std::string>> dtc::listPrograms(ModuleOp module) {
+  FailureOr<json::Value> manifest = parseManifest(module);
+  if (failed(manifest))
+    return failure();
+  SmallVector<std::string> names;
+  if (const json::Object *object = manifest->getAsObject())
+    if (const json::Array *programs = object->getArray("programs"))
+      for (const json::Value &program : *programs)
+        if (const json::Object *entry = program.getAsObject())
+          names.push_back(entry->getString("name").value_or("").str());
+  return names;
+}
+
+/// Adds the facts that only the caller knows to the manifest of the plans.
+static FailureOr<std::string> completeManifest(ModuleOp module,
+                                               const ProgramInfo &info) {
+  FailureOr<json::Value> parsed = parseManifest(module);
+  if (failed(parsed))
+    return failure();
   json::Object &manifest = *parsed->getAsObject();
   manifest["model"] = info.model;
   manifest["dtype"] = info.dtype;
@@ -107,20 +128,30 @@ static FailureOr<std::string> completeManifest(ModuleOp module,
   return result;
 }
 
-/// A table of the plans `PREFIX0_plan`, `PREFIX1_plan`, ... of all stages.
-static LLVM::GlobalOp addPlanTable(ModuleOp module, StringRef prefix,
-                                   StringRef name, unsigned &numStages) {
+/// The number of stages of the training step.
+static int64_t countStages(ModuleOp module) {
+  int64_t stages = 0;
+  while (module.lookupSymbol(getStageName(stages, "") + "_plan"))
+    ++stages;
+  return stages;
+}
+
+/// A table of the plans of all stages of each program, "" for the step. Fails
+/// if a program has other stages than the step.
+static FailureOr<LLVM::GlobalOp>
+addPlanTable(ModuleOp module, ArrayRef<StringRef> programs, StringRef name) {
   Location loc = module.getLoc();
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   SmallVector<LLVM::LLVMFuncOp> plans;
-  for (int64_t stage = 0;; ++stage) {
-    auto plan = module.lookupSymbol<LLVM::LLVMFuncOp>(
-        (prefix + Twine(stage) + "_plan").str());
-    if (!plan)
-      break;
-    plans.push_back(plan);
-  }
-  numStages = plans.size();
+  for (StringRef program : programs)
+    for (int64_t stage : llvm::seq(countStages(module))) {
+      auto plan = module.lookupSymbol<LLVM::LLVMFuncOp>(
+          getStageName(stage, program) + "_plan");
+      if (!plan)
+        return module.emitError("has no plan of program '")
+               << program << "' for stage " << stage;
+      plans.push_back(plan);
+    }
   auto type = LLVM::LLVMArrayType::get(
       LLVM::LLVMPointerType::get(module.getContext()), plans.size());
   auto table =
@@ -140,6 +171,9 @@ LogicalResult dtc::addProgramObject(ModuleOp module, const ProgramInfo &info) {
   FailureOr<std::string> manifest = completeManifest(module, info);
   if (failed(manifest))
     return failure();
+  FailureOr<SmallVector<std::string>> names = listPrograms(module);
+  if (failed(names))
+    return failure();
   module->removeAttr(manifestAttrName);
 
   MLIRContext *context = module.getContext();
@@ -154,16 +188,17 @@ LogicalResult dtc::addProgramObject(ModuleOp module, const ProgramInfo &info) {
       /*isConstant=*/true, LLVM::Linkage::Internal, "dtc_manifest",
       builder.getStringAttr(*manifest));
 
-  unsigned numStages, numEvals;
-  LLVM::GlobalOp steps = addPlanTable(module, "stage", "dtc_steps", numStages);
-  LLVM::GlobalOp evals = addPlanTable(module, "eval", "dtc_evals", numEvals);
-  if (numEvals != numStages)
-    return module.emitError("has ")
-           << numEvals << " plans of an evaluation, expected " << numStages
-           << ", one for each stage";
+  FailureOr<LLVM::GlobalOp> steps = addPlanTable(module, {""}, "dtc_steps");
+  FailureOr<LLVM::GlobalOp> evals =
+      addPlanTable(module, {evalName}, "dtc_evals");
+  FailureOr<LLVM::GlobalOp> others =
+      addPlanTable(module, SmallVector<StringRef>(names->begin(), names->end()),
+                   "dtc_programs");
+  if (failed(steps) || failed(evals) || failed(others))
+    return failure();
 
-  auto programType =
-      LLVM::LLVMStructType::getLiteral(context, {i32, i32, ptr, ptr, ptr, i64});
+  auto programType = LLVM::LLVMStructType::getLiteral(
+      context, {i32, i32, ptr, ptr, ptr, ptr, i64});
   auto program = LLVM::GlobalOp::create(builder, loc, programType, true,
                                         LLVM::Linkage::External,
                                         "dtc_program_v1", Attribute());
@@ -176,9 +211,10 @@ LogicalResult dtc::addProgramObject(ModuleOp module, const ProgramInfo &info) {
     return LLVM::AddressOfOp::create(builder, loc, ptr, name);
   };
   Value fields[] = {
-      integer(i32, DTC_ABI_VERSION), integer(i32, numStages),
-      address(steps.getSymName()),   address(evals.getSymName()),
-      address(text.getSymName()),    integer(i64, manifest->size())};
+      integer(i32, DTC_ABI_VERSION), integer(i32, countStages(module)),
+      address(steps->getSymName()),  address(evals->getSymName()),
+      address(others->getSymName()), address(text.getSymName()),
+      integer(i64, manifest->size())};
   Value value = LLVM::PoisonOp::create(builder, loc, programType);
   for (auto [i, field] : llvm::enumerate(fields))
     value = LLVM::InsertValueOp::create(

@@ -7,6 +7,7 @@
 
 #include "RuntimeCall.h"
 #include "dtc/Communication/PlanCommunication.h"
+#include "dtc/Dialect/FindFunction.h"
 #include "dtc/Lowering/MayStore.h"
 #include "dtc/Lowering/Passes.h"
 #include "dtc/Lowering/Program.h"
@@ -309,8 +310,8 @@ static LogicalResult readManifest(ModuleOp module,
   return success();
 }
 
-/// Checks the plans `PREFIX0_plan`, `PREFIX1_plan`, ... of all stages.
-static LogicalResult verifyPlans(ModuleOp module, StringRef prefix) {
+/// Checks the plans of all stages of a program, "" for the step.
+static LogicalResult verifyPlans(ModuleOp module, StringRef program) {
   PlanCommunication communication;
   CommunicationSystem &system = communication.system;
   if (failed(readManifest(module, system)))
@@ -318,7 +319,7 @@ static LogicalResult verifyPlans(ModuleOp module, StringRef prefix) {
   Extraction extraction(module, communication);
   for (int64_t stage = 0;; ++stage) {
     auto plan = module.lookupSymbol<LLVM::LLVMFuncOp>(
-        (prefix + Twine(stage) + "_plan").str());
+        getStageName(stage, program) + "_plan");
     if (!plan)
       break;
     if (failed(extraction.addPlan(plan, stage)))
@@ -330,8 +331,9 @@ static LogicalResult verifyPlans(ModuleOp module, StringRef prefix) {
   int64_t stages = axis < 0 ? 1 : system.axes[axis].size;
   if (stages != static_cast<int64_t>(system.programs.size()))
     return module.emitError("has ")
-           << system.programs.size() << " plans @" << prefix
-           << "N_plan, expected " << stages << ", one for each stage";
+           << system.programs.size() << " plans @"
+           << (program.empty() ? "stage" : program) << "N_plan, expected "
+           << stages << ", one for each stage";
   return dtc::verify(communication, module, [](Operation *op) {
     InFlightDiagnostic error = op->emitError();
     if (auto call = dyn_cast<LLVM::CallOp>(op))
@@ -341,6 +343,13 @@ static LogicalResult verifyPlans(ModuleOp module, StringRef prefix) {
 }
 
 LogicalResult dtc::verifyLoweredCommunication(ModuleOp module) {
-  return success(succeeded(verifyPlans(module, "stage")) &&
-                 succeeded(verifyPlans(module, "eval")));
+  if (failed(verifyPlans(module, "")) || failed(verifyPlans(module, evalName)))
+    return failure();
+  FailureOr<SmallVector<std::string>> others = listPrograms(module);
+  if (failed(others))
+    return failure();
+  for (StringRef program : *others)
+    if (failed(verifyPlans(module, program)))
+      return failure();
+  return success();
 }

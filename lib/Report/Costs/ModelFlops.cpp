@@ -11,6 +11,15 @@
 using namespace mlir;
 using namespace dtc;
 
+int64_t dtc::countCopies(Type type) {
+  int64_t copies = 1;
+  if (LayoutAttr layout = getLayout(type))
+    for (const AxisLayout &entry : layout.getEntries())
+      if (entry.isEach())
+        copies *= layout.getMesh().getSize(entry.axis.getValue());
+  return copies;
+}
+
 std::map<std::string, double> dtc::countModelFlops(ArrayRef<ModuleOp> stages) {
   std::map<std::string, double> flops;
   for (ModuleOp stage : stages)
@@ -19,9 +28,11 @@ std::map<std::string, double> dtc::countModelFlops(ArrayRef<ModuleOp> stages) {
         bool isOfForwardPass = isRunOf(run, Phase::Forward)
                                    ? op->hasTrait<Product>()
                                    : op->hasAttr(attr::ofForwardPass);
-        if (isOfForwardPass)
-          flops[getNumbers(getElementTypeOrSelf(op->getOperand(0)))] +=
-              3.0 * cast<CostInterface>(op).getFlops();
+        if (!isOfForwardPass)
+          return;
+        Type type = op->getOperand(0).getType();
+        flops[getNumbers(getElementTypeOrSelf(type))] +=
+            3.0 * cast<CostInterface>(op).getFlops() * countCopies(type);
       });
   return flops;
 }

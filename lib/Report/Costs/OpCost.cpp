@@ -45,7 +45,7 @@ static int64_t getShares(Operation *op) {
   for (Type type : types)
     if (LayoutAttr layout = getLayout(type))
       for (const AxisLayout &entry : layout.getEntries())
-        if (entry.isSplit())
+        if (entry.hasDim())
           axes[entry.axis.getValue()] =
               layout.getMesh().getSize(entry.axis.getValue());
   int64_t shares = 1;

@@ -31,7 +31,7 @@ struct RecordWork : dtc::impl::RecordWorkBase<RecordWork> {
     ModuleOp module = getOperation();
     Stages stages;
     for (ModuleOp stage : module.getOps<ModuleOp>())
-      if (stage->hasAttr(attr::stage) && !stage->hasAttr(attr::eval) &&
+      if (stage->hasAttr(attr::stage) && isOfStep(stage) &&
           stage.lookupSymbol<func::FuncOp>(planName))
         stages.push_back(stage);
     if (stages.empty())

@@ -69,7 +69,7 @@ static std::string printLayout(LayoutAttr layout) {
   std::string text;
   for (const AxisLayout &entry :
        layout ? layout.getEntries() : ArrayRef<AxisLayout>())
-    if (entry.isSplit())
+    if (entry.hasDim())
       text += (text.empty() ? "" : ", ") + entry.axis.str() + ": split(" +
               std::to_string(entry.dim) + ")";
   return text;

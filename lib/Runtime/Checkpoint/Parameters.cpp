@@ -171,8 +171,9 @@ void dtc::rt::loadParameters(const dtc_context &context, Arena &arena,
       });
     };
     load(entry.place);
-    if (const Stage::State *average = entry.findState(averageState))
-      load(average->place);
+    for (const char *name : {averageState, anchorState})
+      if (const Stage::State *state = entry.findState(name))
+        load(state->place);
   }
 }
 

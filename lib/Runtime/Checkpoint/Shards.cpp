@@ -16,6 +16,8 @@ using Json = nlohmann::ordered_json;
 // Pieces of ranks
 //===----------------------------------------------------------------------===//
 
+static constexpr const char *parameterGroup = "parameter";
+
 /// Calls `body` for each place of a stage, with the rank's data there, which
 /// may be empty, and the axes along which ranks have different pieces.
 template <typename Callback>
@@ -25,8 +27,8 @@ static void forEachPlace(const Program &program, int rank, Callback callback) {
   for (const Stage::Parameter &entry : stage.parameters) {
     const ParameterInfo &parameter = program.parameters[entry.index];
     auto visit = [&](std::string group, const ParameterInfo &tensor,
-                     const Stage::Place &place, bool isEach = false,
-                     bool isOptional = false) {
+                     const Stage::Place &place, Stage::Rows rows,
+                     bool isOptional) {
       std::vector<int> axes;
       axes.reserve(tensor.splits.size() + 3);
       for (const AxisSplit &split : tensor.splits)
@@ -37,14 +39,15 @@ static void forEachPlace(const Program &program, int rank, Callback callback) {
       if (int stages = mesh.find(stageAxis); stages >= 0)
         axes.push_back(stages);
       callback(KeptPiece{std::move(group), &tensor,
-                         pieceOf(tensor, place, mesh, rank), isEach,
-                         isOptional},
+                         pieceOf(tensor, place, mesh, rank), rows, isOptional},
                axes);
     };
-    visit("parameter", parameter, entry.place);
+    visit(parameterGroup, entry.own ? *entry.own : parameter, entry.place,
+          entry.own ? Stage::Rows::each : Stage::Rows::none,
+          /*isOptional=*/false);
     for (const Stage::State &state : entry.state)
       visit("state." + state.name, state.own ? *state.own : parameter,
-            state.place, state.isEach, state.isOptional);
+            state.place, state.rows, state.isOptional);
   }
 }
 
@@ -108,6 +111,8 @@ ShardSummary dtc::rt::writeShard(
                     {"start", kept.piece.box.start},
                     {"size", kept.piece.box.size},
                     {"first", kept.piece.first}};
+    if (kept.rows != Stage::Rows::none)
+      places[name]["rows"] = true;
   }
   SafetensorsWriter writer(path, tensors, {{placesKey, places.dump()}});
   for (const KeptPiece &kept : pieces)
@@ -121,7 +126,7 @@ ShardSummary dtc::rt::writeShard(
 //===----------------------------------------------------------------------===//
 
 /// The limit of ranks that have states of their own, far above any plan.
-static constexpr int64_t maxCopies = int64_t(1) << 20;
+static constexpr int64_t maxRows = int64_t(1) << 20;
 
 /// Whether a rank is at 0 on all axes but the pipeline's.
 static bool isFirstOfStage(const Mesh &mesh, int rank) {
@@ -184,12 +189,14 @@ void ShardSet::add(const SafetensorsReader &shard) {
         continue; // a state that this program does not have
       const ParameterInfo &parameter = *found->second.parameter;
       std::vector<int64_t> shape = readWholes(place.at("shape"));
-      // Another number of ranks may have had such states.
+      // Another number of positions may have had rows, or none may have them.
       std::vector<int64_t> expected = parameter.tensorShape;
-      int64_t copies = 1;
-      if (found->second.isEach && shape.size() == expected.size()) {
-        copies = std::clamp<int64_t>(shape[0], 1, maxCopies);
-        expected[0] = copies;
+      if (found->second.rows != Stage::Rows::none)
+        expected.erase(expected.begin());
+      int64_t rows = 0;
+      if (place.value("rows", false) && !shape.empty()) {
+        rows = std::clamp<int64_t>(shape[0], 1, maxRows);
+        expected.insert(expected.begin(), rows);
       }
       if (shape != expected && found->second.isOptional)
         continue; // of another plan
@@ -201,7 +208,7 @@ void ShardSet::add(const SafetensorsReader &shard) {
              nameOf(tensor->dtype), formatShape(shape).c_str(),
              nameOf(parameter.dtype), formatShape(expected).c_str());
       Entry &entry = entries[entryKey];
-      entry.copies = copies;
+      entry.rows = rows;
       Piece piece{readBox(place, shape.size()), readWhole(place.at("first")),
                   elementCount(tensor->shape), 0};
       if (piece.first < 0 ||
@@ -264,21 +271,25 @@ static void addElements(char *target, const char *data, int64_t count,
   }
 }
 
-void ShardSet::readSum(const KeptPiece &piece, const Entry &entry,
-                       char *target) const {
+/// Adds the rows of a checkpoint, each times a factor.
+void ShardSet::readRows(const KeptPiece &piece, const Entry &entry,
+                        double factor, char *target) const {
   const ParameterInfo &parameter = *piece.parameter;
-  int64_t ranks = parameter.tensorShape[0];
   int64_t size = sizeOf(parameter.dtype);
-  int64_t elements = elementCount(parameter.tensorShape) / ranks;
-  int64_t own = piece.piece.box.start[0];
-  for (int64_t copy = 0; copy < entry.copies; ++copy)
-    readRuns(piece, entry.runs, (copy - own) * elements,
+  bool isRow = piece.rows != Stage::Rows::none;
+  int64_t elements = elementCount(parameter.tensorShape);
+  if (isRow)
+    elements /= parameter.tensorShape[0];
+  int64_t own = isRow ? piece.piece.box.start[0] : 0;
+  for (int64_t row = 0; row < entry.rows; ++row)
+    readRuns(piece, entry.runs, (row - own) * elements,
              [&](const char *data, int64_t to, int64_t count) {
-               double factor = 1.0 / double(ranks);
                if (parameter.dtype == DTC_F64)
                  addElements<double>(target + to * size, data, count, factor);
-               else
+               else if (parameter.dtype == DTC_F32)
                  addElements<float>(target + to * size, data, count, factor);
+               else if (row == 0) // whole numbers, which are counters
+                 memcpy(target + to * size, data, size_t(count * size));
              });
 }
 
@@ -286,6 +297,10 @@ void ShardSet::read(const KeptPiece &piece, char *target) const {
   const ParameterInfo &parameter = *piece.parameter;
   memset(target, 0, size_t(piece.bytes())); // padding stays zero
   auto found = entries.find({piece.group, parameter.tensor});
+  // Workers that had no anchor were together at their parameters.
+  if (found == entries.end() &&
+      piece.group == std::string("state.") + anchorState)
+    found = entries.find({parameterGroup, parameter.tensor});
   if (found == entries.end()) {
     if (piece.isOptional)
       return;
@@ -295,11 +310,22 @@ void ShardSet::read(const KeptPiece &piece, char *target) const {
          piece.group.c_str(), parameter.tensor.c_str());
   }
   const Entry &entry = found->second;
-  if (piece.isEach && entry.copies != parameter.tensorShape[0])
-    return readSum(piece, entry, target);
+  bool isRow = piece.rows != Stage::Rows::none;
+  int64_t rows = isRow ? parameter.tensorShape[0] : 0;
   int64_t size = sizeOf(parameter.dtype);
-  readRuns(piece, entry.runs, 0,
-           [&](const char *data, int64_t to, int64_t count) {
-             memcpy(target + to * size, data, size_t(count * size));
-           });
+  auto copy = [&](const char *data, int64_t to, int64_t count) {
+    memcpy(target + to * size, data, size_t(count * size));
+  };
+  if (entry.rows == rows)
+    return readRuns(piece, entry.runs, 0, copy);
+  if (entry.rows > 0)
+    return readRows(
+        piece, entry,
+        1.0 / double(piece.rows == Stage::Rows::terms ? rows : entry.rows),
+        target);
+  if (piece.rows == Stage::Rows::terms)
+    return; // no checkpoint has the sum of terms
+  int64_t elements = elementCount(parameter.tensorShape) / rows;
+  int64_t offset = -piece.piece.box.start[0] * elements;
+  readRuns(piece, entry.runs, offset, copy);
 }

@@ -24,7 +24,7 @@ struct KeptPiece {
   std::string group; ///< "parameter" or "state.NAME"
   const ParameterInfo *parameter;
   Piece piece;
-  bool isEach = false;     ///< along dimension 0, each rank has its own
+  Stage::Rows rows = Stage::Rows::none; ///< along dimension 0
   bool isOptional = false; ///< zero if a checkpoint does not have it
 
   int64_t bytes() const { return piece.count * sizeOf(parameter->dtype); }
@@ -58,9 +58,11 @@ public:
   ShardSet(const Program &program, const std::vector<std::string> &paths);
 
   /// Fills `target` with the piece, and its padding with zeros. If another
-  /// number of ranks had states of their own, each rank gets the sum of these,
-  /// divided by the number of ranks now. Throws an Error if the shards do not
-  /// contain all of the piece, unless it is optional.
+  /// number of positions had terms of their own, each gets the sum of these,
+  /// divided by the number of positions now. If another number of workers had
+  /// values of their own, each worker gets their mean, as does a program
+  /// without workers; workers get a value that all ranks had. Throws an Error
+  /// if the shards do not contain all of the piece, unless it is optional.
   void read(const KeptPiece &piece, char *target) const;
 
 private:
@@ -71,12 +73,13 @@ private:
   };
   struct Entry {
     std::vector<Run> runs; ///< sorted by `first`
-    int64_t copies = 1;    ///< of a state that each rank of an axis has
+    int64_t rows = 0;      ///< along dimension 0; 0: one tensor of all ranks
   };
   /// A group and the name of a tensor.
   using Key = std::pair<std::string, std::string>;
   void add(const SafetensorsReader &shard);
-  void readSum(const KeptPiece &piece, const Entry &entry, char *target) const;
+  void readRows(const KeptPiece &piece, const Entry &entry, double factor,
+                char *target) const;
 
   std::vector<MappedFile> files;
   std::map<Key, Entry> entries;

@@ -33,6 +33,8 @@ struct EvalMetrics {
   std::optional<double> trainingLoss = {};
   /// Metrics that only some losses have.
   std::optional<double> perplexity = {}, accuracy = {}, top5 = {}, f1 = {};
+  /// Distance of workers' parameters from their mean, which is evaluated.
+  std::optional<double> workerDistance = {};
   bool ofTrainingData = false;
 
   const char *setName() const { return ofTrainingData ? "train" : "eval"; }
@@ -71,7 +73,8 @@ void forEachOptional(const EvalMetrics &metrics, const Use &use) {
                              {"perplexity", metrics.perplexity},
                              {"accuracy", metrics.accuracy},
                              {"top5", metrics.top5},
-                             {"f1", metrics.f1}})
+                             {"f1", metrics.f1},
+                             {"worker_distance", metrics.workerDistance}})
     if (value)
       use(name, *value);
 }

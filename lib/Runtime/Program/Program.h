@@ -21,6 +21,10 @@ namespace dtc::rt {
 
 /// The name of the state that is a parameter's moving average.
 constexpr const char *averageState = "ema";
+/// The name of the state that is the last average of all workers' parameters.
+constexpr const char *anchorState = "anchor";
+/// The program that replaces each worker's parameters by their mean.
+constexpr const char *averageProgram = "average";
 
 enum class InputKind {
   input,
@@ -97,14 +101,19 @@ struct Stage {
     int64_t offset;
     std::optional<Shard> shard;
   };
+  /// Whether the positions of an axis have tensors of their own. These are rows
+  /// of a tensor with one more dimension in front.
+  enum class Rows {
+    none,
+    terms, ///< of a sum
+    each,  ///< values of workers
+  };
   struct State {
     std::string name;
     Place place;
     /// The state as a tensor, if it is not like the parameter.
     std::optional<ParameterInfo> own;
-    /// Whether the ranks of an axis have states of their own, along one more
-    /// dimension in front of the parameter's.
-    bool isEach = false;
+    Rows rows = Rows::none;
     /// Whether a checkpoint may lack it, or have another shape; it is zero
     /// then.
     bool isOptional = false;
@@ -112,6 +121,8 @@ struct Stage {
   struct Parameter {
     int index;
     Place place;
+    /// The tensor of all workers' parameters, if each has its own.
+    std::optional<ParameterInfo> own;
     std::optional<Place> gradient;
     std::vector<State> state;
 
@@ -124,6 +135,15 @@ struct Stage {
   std::vector<Parameter> parameters;
   int64_t loss, gradientNorm; ///< f64 scalars
   int64_t eval;               ///< f64: the sums of an evaluation
+};
+
+/// A program that runs between steps.
+struct ProgramBetweenSteps {
+  std::string name;
+  /// It runs after step t if t modulo `period` is `turn`; 0: on request.
+  int64_t period = 0, turn = 0;
+
+  bool follows(int64_t step) const { return period && step % period == turn; }
 };
 
 /// One of the sums of an evaluation, or one for each class.
@@ -159,10 +179,12 @@ struct Program {
   Mesh mesh;
   std::vector<int> batchAxes; ///< that split the batch, major to minor
   int64_t microbatches;
-  int64_t globalBatch;    ///< of one replica while the mesh has an open axis
-  int replicaAxis = -1;   ///< the launch sets its size; -1: none
-  int64_t modelFlops = 0; ///< of a step, on all ranks; 0: not known
-  double peakFlops = 0;   ///< of a rank's device, a second; 0: not known
+  int64_t globalBatch;  ///< of one replica while the mesh has an open axis
+  int replicaAxis = -1; ///< the launch sets its size; -1: none
+  int workerAxis = -1;  ///< its positions train apart; -1: all ranks together
+  std::vector<ProgramBetweenSteps> between;
+  int64_t modelFlops = 0;      ///< of a step, on all ranks; 0: not known
+  double peakFlops = 0;        ///< of a rank's device, a second; 0: not known
   bool skipsNonFinite = false; ///< compiled with --skip-nonfinite
   /// Whether the loss is scaled, as in fp16.
   bool scalesLoss() const { return hasInput(InputKind::lossScale); }
@@ -188,13 +210,19 @@ struct Program {
   bool mixesSamples = false;    ///< computes with pairs of samples of a batch
   std::optional<RecordInfo> record;
 
-  const dtc_step_fn *steps, *evals;
+  const dtc_step_fn *steps, *evals, *programs;
   std::string executable = "/proc/self/exe";
 
   /// Sets the number of ranks of an open mesh; the mesh and the batch follow.
   /// checkRankCount reports a number that does not fit.
   void setRanks(int ranks);
   void setReplicas(int replicas);
+
+  bool hasWorkers() const { return workerAxis >= 0; }
+  /// The function of a program between steps, by its index.
+  dtc_step_fn find(size_t number, int stage) const {
+    return programs[number * stages.size() + size_t(stage)];
+  }
 
   bool hasInput(InputKind kind) const {
     for (const InputInfo &input : inputs)

@@ -119,10 +119,13 @@ static ParameterInfo addDimension(ParameterInfo parameter, int axis,
 static Stage::State readState(const Json &json, const ParameterInfo &parameter,
                               const Mesh &mesh) {
   Stage::State state{json.at("name"), readPlace(json, mesh), std::nullopt};
-  state.isEach = json.contains("each");
   state.isOptional = json.value("optional", false);
-  if (state.isEach)
-    state.own = addDimension(parameter, findAxis(mesh, json["each"]), mesh);
+  for (auto [key, rows] :
+       {std::pair("terms", Stage::Rows::terms), {"each", Stage::Rows::each}})
+    if (json.contains(key)) {
+      state.rows = rows;
+      state.own = addDimension(parameter, findAxis(mesh, json[key]), mesh);
+    }
   if (json.contains("tensor")) {
     const Json &tensor = json["tensor"];
     state.own = parameter;
@@ -147,16 +150,18 @@ static Stage readStage(const Json &json, const Program &program) {
     Stage::Parameter parameter{readWhole<int>(entry.at("index")),
                                readPlace(entry, mesh),
                                std::nullopt,
+                               std::nullopt,
                                {}};
+    if (size_t(parameter.index) >= program.parameters.size())
+      fail("a stage has parameter %d of %zu", parameter.index,
+           program.parameters.size());
+    const ParameterInfo &info = program.parameters[parameter.index];
+    if (entry.contains("each"))
+      parameter.own = addDimension(info, findAxis(mesh, entry["each"]), mesh);
     if (entry.contains("gradient"))
       parameter.gradient = readPlace(entry["gradient"], mesh);
-    for (const Json &state : entry.at("state")) {
-      if (size_t(parameter.index) >= program.parameters.size())
-        fail("a stage has parameter %d of %zu", parameter.index,
-             program.parameters.size());
-      parameter.state.push_back(
-          readState(state, program.parameters[parameter.index], mesh));
-    }
+    for (const Json &state : entry.at("state"))
+      parameter.state.push_back(readState(state, info, mesh));
     stage.parameters.push_back(std::move(parameter));
   }
   stage.loss = readWhole(json.at("loss"));
@@ -192,6 +197,12 @@ static void readManifest(const Json &json, Program &program) {
   program.globalBatch = readWhole(json.at("global_batch"));
   if (json.contains("replica_axis"))
     program.replicaAxis = findAxis(program.mesh, json["replica_axis"]);
+  if (json.contains("worker_axis"))
+    program.workerAxis = findAxis(program.mesh, json["worker_axis"]);
+  for (const Json &entry : json.value("programs", Json::array()))
+    program.between.push_back({entry.at("name"),
+                               entry.value("period", int64_t(0)),
+                               entry.value("turn", int64_t(0))});
   if (json.contains("model_flops"))
     program.modelFlops = readWhole(json["model_flops"]);
   program.peakFlops = json.value("peak_flops", 0.0);
@@ -257,6 +268,7 @@ Program dtc::rt::readProgram(const dtc_program &exported) {
       Checksum::of({exported.manifest, exported.manifest_size});
   program.steps = exported.steps;
   program.evals = exported.evals;
+  program.programs = exported.programs;
   try {
     readManifest(parseJson<Json>({exported.manifest, exported.manifest_size}),
                  program);

@@ -60,15 +60,19 @@ ReplicaCheck::listValues(const Program &program, int rank) {
         list.push_back(
             {what + name, start, parameter.dtype, piece.offset, piece.count});
     };
-    add("parameter ", entry.place, parameter);
+    const ParameterInfo &own = entry.own ? *entry.own : parameter;
+    add("parameter ", entry.place, own);
     if (entry.gradient)
-      add("gradient of ", *entry.gradient, parameter);
+      add("gradient of ", *entry.gradient, own);
     for (const Stage::State &state : entry.state)
       add("state " + state.name + " of ", state.place,
           state.own ? *state.own : parameter);
   }
-  list.push_back({"the loss", {}, DTC_F64, stage.loss, 1});
-  list.push_back({"the gradient norm", {}, DTC_F64, stage.gradientNorm, 1});
+  std::vector<int64_t> worker;
+  if (program.hasWorkers())
+    worker.push_back(mesh.coordinates(rank)[program.workerAxis]);
+  list.push_back({"the loss", worker, DTC_F64, stage.loss, 1});
+  list.push_back({"the gradient norm", worker, DTC_F64, stage.gradientNorm, 1});
   return list;
 }
 

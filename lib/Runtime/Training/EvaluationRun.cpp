@@ -10,6 +10,7 @@
 #include "Core/Outcome.h"
 #include "Device/Device.h"
 #include "Outputs.h"
+#include "WorkerAverage.h"
 
 #include <cmath>
 #include <cstdio>
@@ -70,6 +71,7 @@ void EvaluationRun::loadState() {
 }
 
 bool EvaluationRun::run() {
+  WorkerAverage average(context, *arena);
   EvalMetrics metrics =
       evaluation.run(step, inputs, predictions ? &*predictions : nullptr);
   if (predictions)

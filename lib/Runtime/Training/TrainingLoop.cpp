@@ -13,6 +13,7 @@
 #include "Metrics/Trace.h"
 #include "NotFinite.h"
 #include "Options/Epochs.h"
+#include "WorkerAverage.h"
 
 #include <chrono>
 #include <cmath>
@@ -203,6 +204,11 @@ std::string TrainingLoop::announce() const {
 
 std::vector<std::string> TrainingLoop::notes() const {
   std::vector<std::string> notes = {resumeNote};
+  if (leads() && program.hasWorkers())
+    notes.push_back(format(
+        "%d replicas train apart; the loss and the gradient norm of a step are "
+        "those of the first, evaluations and saved weights are of the average",
+        program.mesh.axes[size_t(program.workerAxis)].size));
   if (reporter)
     notes.push_back(reporter->describeFormer());
   for (const std::optional<Evaluation> *each : {&evaluation, &ofTrainingData})
@@ -224,17 +230,28 @@ TrainingEnd TrainingLoop::train() {
     runStep(step);
     if (tuning && step == firstStep)
       finishTuning();
-    if (!isFinite && options.onNonFinite == OnNonFinite::stop) {
+    bool isLastStep = step == options.steps;
+    bool evaluates =
+        evaluation && (step % options.evalEvery == 0 || isLastStep);
+    // Workers see numbers of their own, and agree before they use them.
+    bool mustAgree =
+        program.hasWorkers() &&
+        (isLastStep || evaluates || (checkpoints && checkpoints->isDue(step)));
+    bool isKnown = !program.hasWorkers() && !isFinite;
+    bool wantsStop = stopSignal() || (checkpoints && checkpoints->hasFailed());
+    StopVote::Decision vote;
+    if (!isKnown || options.onNonFinite != OnNonFinite::stop)
+      vote = stopVote.decide(step, {wantsStop, loss, gradientNorm}, mustAgree);
+    bool fails = isKnown || (program.hasWorkers() && vote.notFinite);
+    if (fails && options.onNonFinite == OnNonFinite::stop) {
+      notFinite = vote.notFinite;
       how = TrainingEnd::notFinite;
       break;
     }
-    bool wantsStop = stopSignal() || (checkpoints && checkpoints->hasFailed());
-    bool stops = stopVote.decide(step, wantsStop);
+    bool stops = vote.stops;
     if (trace && step == trace->lastStep() && step < options.steps)
       writeTrace();
-    bool isBest = evaluation &&
-                  (step % options.evalEvery == 0 || step == options.steps) &&
-                  evaluate(step);
+    bool isBest = evaluates && evaluate(step);
     if (step < options.steps && earlyStop.ends())
       how = TrainingEnd::noBetter;
     else if (step < options.steps && stops)
@@ -302,8 +319,9 @@ void TrainingLoop::reportEnd(TrainingEnd how, int64_t step) {
 void TrainingLoop::reportNotFinite(int64_t step) {
   std::vector<std::array<char, 256>> found(size_t(context.collectives.size()));
   std::array<char, 256> own = {};
-  snprintf(own.data(), own.size(), "%s",
-           findNotFiniteGradient(context, *arena).c_str());
+  if (!program.hasWorkers()) // whose gradients may be overwritten
+    snprintf(own.data(), own.size(), "%s",
+             findNotFiniteGradient(context, *arena).c_str());
   context.collectives.gatherData(own.data(), found.data(), sizeof own);
   std::string first;
   if (finiteCheck)
@@ -311,8 +329,10 @@ void TrainingLoop::reportNotFinite(int64_t step) {
   if (!leads())
     return;
   reporter->finish();
-  double loss = scalarAt(context.plan().loss);
-  double norm = scalarAt(context.plan().gradientNorm);
+  if (notFinite) {
+    loss = notFinite->loss;
+    gradientNorm = notFinite->gradientNorm;
+  }
   std::string cause = explainNotFinite(program, *source, step);
   for (size_t rank = 0; rank < found.size() && std::isfinite(loss); ++rank)
     if (found[rank][0]) {
@@ -329,7 +349,8 @@ void TrainingLoop::reportNotFinite(int64_t step) {
           "%s: error: step %lld has loss %g and gradient norm %g: %s; training "
           "stops, %s (--on-nonfinite warn goes on%s)\n",
           options.name.c_str(), (long long)step, std::isnan(loss) ? NAN : loss,
-          std::isnan(norm) ? NAN : norm, cause.c_str(), rest.c_str(),
+          std::isnan(gradientNorm) ? NAN : gradientNorm, cause.c_str(),
+          rest.c_str(),
           finiteCheck ? "" : "; --find-nonfinite names the first op");
 }
 
@@ -360,6 +381,9 @@ void TrainingLoop::finishTuning() {
 
 void TrainingLoop::save() {
   reserved.clear();
+  if (options.saveWeights.empty() && options.saveAverages.empty())
+    return;
+  WorkerAverage average(context, *arena);
   if (!options.saveWeights.empty())
     saveTensors(context, *arena, TensorKind::weights, options.saveWeights);
   if (!options.saveAverages.empty())
@@ -396,28 +420,44 @@ void TrainingLoop::runPlan(int64_t step) {
   if (step < options.steps) // while the device computes
     loader.prepare(step);
   context.device.synchronize();
+  context.finiteCheck = nullptr;
+  context.gradientNoise = nullptr;
+  loss = scalarAt(context.plan().loss);
+  gradientNorm = scalarAt(context.plan().gradientNorm);
+}
+
+/// Runs the programs that follow the step. They reuse the memory of its loss,
+/// norm and gradients.
+void TrainingLoop::runPrograms(int64_t step) {
+  for (size_t i = 0; i < program.between.size(); ++i)
+    if (program.between[i].follows(step))
+      context.device.run(program.find(i, context.stage), context, *arena);
+  context.device.synchronize();
   if (context.trace)
     trace->endStep();
   context.trace = nullptr;
-  context.finiteCheck = nullptr;
-  context.gradientNoise = nullptr;
 }
 
 void TrainingLoop::runStep(int64_t step) {
   observe(step, true);
-  auto start = std::chrono::steady_clock::now();
-  runPlan(step);
-  std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
-  observe(step, false);
   std::optional<double> scale;
   if (program.scalesLoss())
     scale = lossScale.value();
-  double norm = scalarAt(context.plan().gradientNorm);
-  isSkipped = program.skipsSteps() && lossScale.observe(norm);
+  using Clock = std::chrono::steady_clock;
+  auto start = Clock::now();
+  runPlan(step);
+  std::chrono::duration<double> time = Clock::now() - start;
+  bool areOverwritten = !program.between.empty();
+  if (areOverwritten)
+    inspect(step, scale);
+  start = Clock::now();
+  runPrograms(step);
+  time += Clock::now() - start;
+  observe(step, false);
+  isSkipped = program.skipsSteps() && lossScale.observe(gradientNorm);
   // With a lower loss scale the gradients may be finite again.
   bool overflows = isSkipped && scale && *scale > 1;
-  isFinite = overflows || (std::isfinite(norm) &&
-                           std::isfinite(scalarAt(context.plan().loss)));
+  isFinite = overflows || (std::isfinite(gradientNorm) && std::isfinite(loss));
   if (!isSkipped) { // else the weights are what they were
     if (isFinite && unprovenStep)
       soundStep = unprovenStep;
@@ -428,6 +468,12 @@ void TrainingLoop::runStep(int64_t step) {
     localSquares = gradientNoise->endStep(scale.value_or(1));
   if (leads())
     report(step, time.count(), scale, localSquares);
+  if (!areOverwritten)
+    inspect(step, scale);
+}
+
+/// Looks at what the step has left in the arena.
+void TrainingLoop::inspect(int64_t step, std::optional<double> scale) {
   if (replicas)
     replicas->check(step);
   if (!options.dumpGradients.empty())
@@ -438,12 +484,9 @@ void TrainingLoop::runStep(int64_t step) {
 void TrainingLoop::report(int64_t step, double seconds,
                           std::optional<double> scale,
                           std::optional<double> localSquares) {
-  StepMetrics metrics{step,
-                      scalarAt(context.plan().loss),
-                      scalarAt(context.plan().gradientNorm),
-                      options.learningRate.at(step),
-                      seconds,
-                      double(program.globalBatch) / seconds,
+  StepMetrics metrics{step,         loss,
+                      gradientNorm, options.learningRate.at(step),
+                      seconds,      double(program.globalBatch) / seconds,
                       scale};
   if (program.skipsSteps())
     metrics.isSkipped = isSkipped;
@@ -477,7 +520,9 @@ void TrainingLoop::report(int64_t step, double seconds,
 }
 
 bool TrainingLoop::evaluate(int64_t step) {
+  WorkerAverage average(context, *arena);
   EvalMetrics metrics = evaluation->run(step, inputs);
+  metrics.workerDistance = average.distance();
   bool isBest = earlyStop.observe(metrics);
   if (isBest && !options.saveBest.empty())
     saveTensors(context, *arena, TensorKind::weights, options.saveBest);

@@ -69,6 +69,8 @@ private:
   TrainingEnd train();
   void runStep(int64_t step);
   void runPlan(int64_t step);
+  void runPrograms(int64_t step);
+  void inspect(int64_t step, std::optional<double> scale);
   void report(int64_t step, double seconds, std::optional<double> scale,
               std::optional<double> localSquares);
   /// Returns whether no evaluation before was as good.
@@ -103,7 +105,9 @@ private:
   std::optional<GradientNoise> gradientNoise;
   std::optional<NoiseScale> noiseScale; ///< rank 0 adds to it
   std::optional<Checkpointer> checkpoints;
+  double loss = 0, gradientNorm = 0; ///< of the last step
   StopVote stopVote;
+  std::optional<StopVote::Wish> notFinite; ///< that ended a training of workers
   int64_t firstStep = 1;
   std::optional<int64_t> soundStep; ///< as a checkpoint would have it
   /// The step of the checkpoint that the next step resumes from.

@@ -309,9 +309,11 @@ Slices::PhaseSet Slices::toOwnChunk(Operation &op, PhaseSet wanted) const {
 }
 
 /// Whether an op exchanges a tensor that no micro-batch changes, such as
-/// gradients of an earlier step: it may be in flight during the step.
+/// gradients of an earlier step: it may be in flight during the step. A program
+/// between steps has nothing to compute meanwhile.
 bool Slices::isEarly(Operation &op) const {
-  return isa<CollectiveOpInterface>(op) &&
+  auto function = cast<func::FuncOp>(op.getParentOp());
+  return isa<CollectiveOpInterface>(op) && function.getName() == stepName &&
          llvm::none_of(op.getResults(), [&](Value result) {
            return late.contains(result) ||
                   getLocalType(result.getType()).getNumElements() == 1;

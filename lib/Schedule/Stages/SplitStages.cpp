@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ExtractEval.h"
+#include "ExtractPrograms.h"
 #include "Slices.h"
 #include "dtc/Dialect/FindFunction.h"
 #include "dtc/Dialect/SignatureEditor.h"
@@ -341,32 +341,41 @@ struct SplitStagesPass : dtc::impl::SplitStagesBase<SplitStagesPass> {
     FailureOr<func::FuncOp> step = findFunction(getOperation(), stepName);
     if (failed(step))
       return signalPassFailure();
-    func::FuncOp eval = extractEval(*step);
+    FailureOr<SmallVector<func::FuncOp>> programs = extractPrograms(*step);
+    if (failed(programs))
+      return signalPassFailure();
     FailureOr<Slices> ofStep = slice(*step);
     if (failed(ofStep))
       return signalPassFailure();
-    if (!eval)
-      return split(*step, *ofStep, /*isShared=*/{});
-    FailureOr<Slices> ofEval = slice(eval);
-    if (failed(ofEval))
-      return signalPassFailure();
-    // An evaluation shares the memory of the step's arguments. So a stage's
-    // step also has the arguments that only its evaluation uses.
-    PlanArguments arguments(eval);
+    std::vector<Slices> slices;
+    std::vector<PlanArguments> arguments;
+    for (func::FuncOp program : *programs) {
+      FailureOr<Slices> own = slice(program, ofStep->getNumVirtualStages());
+      if (failed(own))
+        return signalPassFailure();
+      slices.push_back(std::move(*own));
+      arguments.emplace_back(program);
+    }
+    // Other programs share the memory of the step's arguments. So a stage's
+    // step also has the arguments that only these programs use.
     split(*step, *ofStep, [&](int64_t stage, BlockArgument argument) {
-      BlockArgument same = arguments.find(argument);
-      return same && ofEval->isUsed(stage, same);
+      return llvm::any_of(llvm::zip(arguments, slices), [&](auto program) {
+        BlockArgument same = std::get<0>(program).find(argument);
+        return same && std::get<1>(program).isUsed(stage, same);
+      });
     });
-    split(eval, *ofEval, /*isShared=*/{});
+    for (auto [program, own] : llvm::zip(*programs, slices))
+      split(program, own, /*isShared=*/{});
   }
 
-  /// Computes the ops of each stage in the training step, or in the evaluation.
-  FailureOr<Slices> slice(func::FuncOp step) {
+  /// Computes the ops of each stage in the training step, or in another
+  /// program.
+  FailureOr<Slices> slice(func::FuncOp step, int64_t leastStages = 1) {
     MeshAttr mesh = getMesh(step);
     if (!mesh)
       return step.emitError("has types without layouts; assign a mesh first");
     sinkViews(step.front());
-    FailureOr<StageAnalysis> stages = StageAnalysis::compute(step);
+    FailureOr<StageAnalysis> stages = StageAnalysis::compute(step, leastStages);
     if (failed(stages))
       return failure();
     int64_t numStages = mesh.getSize(stageAxis);
@@ -399,12 +408,15 @@ struct SplitStagesPass : dtc::impl::SplitStagesBase<SplitStagesPass> {
   func::FuncOp buildStage(func::FuncOp step, const Slices &slices,
                           const Numbering &numbers, int64_t stage,
                           IsShared isShared, OpBuilder &builder) {
-    bool isEval = step.getName() == evalName;
+    bool isStep = step.getName() == stepName;
+    StringRef program = isStep ? StringRef() : step.getName();
     auto module =
-        ModuleOp::create(builder, step.getLoc(), getStageName(stage, isEval));
+        ModuleOp::create(builder, step.getLoc(), getStageName(stage, program));
     module->setAttr(attr::stage, builder.getI64IntegerAttr(stage));
-    if (isEval)
-      module->setAttr(attr::eval, builder.getUnitAttr());
+    if (!isStep)
+      module->setAttr(attr::program, builder.getStringAttr(program));
+    if (Attribute turn = step->getAttr(attr::turn))
+      module->setAttr(attr::turn, turn);
     OpBuilder inner = OpBuilder::atBlockEnd(module.getBody());
     for (auto &[phase, ops] : slices.getPhases(stage))
       PhaseBuilder(slices, numbers, stage, phase)

@@ -130,15 +130,3 @@ llvm::Expected<ErrorFeedback> ErrorFeedback::parse(llvm::StringRef given) {
       "', expected on, ef21, off, or dgc:M with a momentum of at least 0 and "
       "below 1");
 }
-
-std::optional<int64_t> dtc::getDelay(llvm::StringRef sync) {
-  int64_t delay = 0;
-  if (sync == "step")
-    return delay;
-  // Each step of delay takes the memory of the gradients.
-  constexpr int64_t most = 64;
-  if (sync.consume_front("delayed:") && !sync.getAsInteger(10, delay) &&
-      delay >= 0 && delay <= most)
-    return delay;
-  return std::nullopt;
-}

@@ -94,23 +94,37 @@ Traffic plannedTraffic(const json &report, int rank, const json &record) {
   int ownStage = rank / stride % int(stages.size());
   const json &stage = stages.at(size_t(ownStage));
   Traffic traffic;
-  auto add = [&](const Key &key, const json &entry, int64_t calls = 1) {
-    traffic[key] = {entry.at("count").get<int64_t>() * steps * calls,
-                    entry.at("bytes").get<int64_t>() * steps};
+  auto add = [&](const Key &key, const json &entry, int64_t runs,
+                 int64_t calls = 1) {
+    auto &[count, bytes] = traffic[key];
+    count += entry.at("count").get<int64_t>() * runs * calls;
+    bytes += entry.at("bytes").get<int64_t>() * runs;
   };
-  for (const json &entry : stage.at("collectives")) {
-    std::string communicator = "dtc";
-    for (const json &axis : entry.at("axes"))
-      communicator += "." + axis.get<std::string>();
-    std::string call = callOf(entry.at("kind"));
-    add({communicator, call, -1}, entry,
-        call == "MPI_Reduce" ? membersOf(record, communicator) : 1);
+  auto addCollectives = [&](const json &entries, int64_t runs) {
+    for (const json &entry : entries) {
+      std::string communicator = "dtc";
+      for (const json &axis : entry.at("axes"))
+        communicator += "." + axis.get<std::string>();
+      std::string call = callOf(entry.at("kind"));
+      if (runs > 0)
+        add({communicator, call, -1}, entry, runs,
+            call == "MPI_Reduce" ? membersOf(record, communicator) : 1);
+    }
+  };
+  addCollectives(stage.at("collectives"), steps);
+  for (const json &program : stage.at("programs")) {
+    auto period = program.at("period").get<int64_t>();
+    auto turn = program.at("turn").get<int64_t>();
+    int64_t runs = 0;
+    for (int64_t step = 1; step <= steps; ++step)
+      runs += step % period == turn;
+    addCollectives(program.at("collectives"), runs);
   }
   auto addMessages = [&](const char *direction, const char *call) {
     for (const json &entry : stage.at(direction))
       add({"dtc.pipeline", call,
            rank + (entry.at("stage").get<int>() - ownStage) * stride},
-          entry);
+          entry, steps);
   };
   addMessages("sends", "MPI_Isend");
   addMessages("recvs", "MPI_Irecv");

@@ -1,0 +1,53 @@
+//===- Synchronization.h - when and how replicas agree ----------*- C++ -*-===//
+//
+// The value of `--sync`. Ranks at one position of dp are a replica. Either all
+// replicas have the same parameters and sum their gradients, or each is a
+// worker, with parameters of its own that are mixed with those of others.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_TRAINING_SYNCHRONIZATION_H
+#define DTC_TRAINING_SYNCHRONIZATION_H
+
+#include "dtc/Options/Options.h"
+#include "dtc/Training/Mixing.h"
+
+#include <optional>
+
+namespace dtc {
+
+struct Synchronization {
+  enum Kind {
+    Step,    ///< gradients are summed in each step
+    Delayed, ///< gradients are applied some steps later
+    Every,   ///< workers average their parameters after some steps
+    Gossip,  ///< workers mix their parameters with neighbours' in each step
+  };
+  Kind kind = Step;
+  int64_t delay = 0;     ///< Delayed: of gradients, in steps
+  int64_t period = 1;    ///< Every: steps between two averages of a parameter
+  int64_t fragments = 1; ///< Every: parts that are averaged at other steps
+  /// Every: Nesterov's momentum on the average change since the last average.
+  struct Outer {
+    double lr, momentum;
+  };
+  std::optional<Outer> outer;
+  MixingKind mixing = MixingKind::Ring; ///< Gossip
+
+  /// Parses "step", "delayed:T", "every:H[,outer=average|nesterov:LR:MOMENTUM]
+  /// [,fragments=P]" or "gossip:ring|torus|exponential|one-peer".
+  static llvm::Expected<Synchronization> parse(llvm::StringRef text);
+
+  bool hasWorkers() const { return kind == Every || kind == Gossip; }
+};
+
+/// The synchronisation of a plan whose options were checked.
+Synchronization getSynchronization(const ParallelOptions &plan);
+
+/// The number of workers of a plan whose options were checked; 1 if all
+/// replicas have the same parameters.
+int64_t countWorkers(const ParallelOptions &plan);
+
+} // namespace dtc
+
+#endif // DTC_TRAINING_SYNCHRONIZATION_H
