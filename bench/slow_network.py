@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Steps per second of four ranks on a slow network, by compressor.
+"""Steps per second of four ranks on a slow network, by way to exchange.
 
-usage: slow_network.py [--rate 100mbit] [--steps 20] [--batch 8] [--rounds 2]
+usage: slow_network.py [--rate 100mbit] [--steps 41] [--batch 8] [--rounds 2]
 
 Each rank runs in a network namespace of its own, with a link that `tc tbf`
 limits in both directions. All links meet in a bridge. Prints, for each way to
-exchange gradients, the median step time, steps per second relative to
-uncompressed gradients, and the bytes per step of the report. The model is
-tests' gpt2-tiny. Needs root, iproute2, Open MPI, and dtc on PATH.
+exchange gradients or parameters, the mean step time after the first step, steps
+per second relative to uncompressed gradients, and the bytes per step of the
+report. The model is tests' gpt2-tiny. Needs root, iproute2, Open MPI, and dtc on PATH.
 """
 
 import argparse
@@ -23,7 +23,9 @@ from pathlib import Path
 INPUTS = Path(__file__).resolve().parents[1] / "test" / "Inputs"
 RANKS = 4
 WAYS = ["none", "int8", "int4", "sign", "topk:0.01", "randk:0.01",
-        "powersgd:4", "none --sync delayed:1", "int8 --sync delayed:1"]
+        "powersgd:4", "none --sync delayed:1", "int8 --sync delayed:1",
+        "none --sync every:20", "none --sync gossip:ring",
+        "none --sync gossip:one-peer"]
 
 
 def run(*command, **options):
@@ -87,7 +89,7 @@ def compile_program(way, batch, folder):
 
 
 def measure(program, steps, names, agent, folder):
-    """The median time of a step, in seconds."""
+    """The mean time of a step after the first, in seconds."""
     metrics = folder / "metrics.jsonl"
     metrics.unlink(missing_ok=True)
     hosts = ",".join(f"10.78.0.{i + 1}:1" for i in range(RANKS))
@@ -104,21 +106,24 @@ def measure(program, steps, names, agent, folder):
         "--threads", 1, "--metrics", metrics, env=environment)
     times = [json.loads(line).get("seconds")
              for line in metrics.read_text().splitlines()]
-    return statistics.median([t for t in times if t][1:])
+    return statistics.mean([t for t in times if t][1:])
 
 
 def bytes_sent(report):
     """Bytes that a rank sends in a step if each collective is a ring."""
-    passes = {"all_reduce": 2}
-    return sum(entry["bytes"] * passes.get(entry["kind"], 1)
-               for entry in report["stages"][0]["collectives"]
-               ) * (RANKS - 1) // RANKS
+    share = (RANKS - 1) / RANKS
+    passes = {"all_reduce": 2 * share, "collective_permute": 1}
+    stage = report["stages"][0]
+    lists = [(stage["collectives"], 1),
+             *((p["collectives"], p["period"]) for p in stage["programs"])]
+    return round(sum(entry["bytes"] * passes.get(entry["kind"], share) / period
+                     for entries, period in lists for entry in entries))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rate", default="100mbit")
-    parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--steps", type=int, default=41)
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--rounds", type=int, default=2)
     arguments = parser.parse_args()
@@ -137,10 +142,10 @@ def main():
         print(f"gpt2-tiny, batch {arguments.batch}, {RANKS} ranks, links of "
               f"{arguments.rate}, {arguments.rounds} rounds of "
               f"{arguments.steps} steps")
-        print(f"{'gradients':22} {'step':>9} {'speed-up':>9} {'bytes':>10}")
+        print(f"{'exchange':28} {'step':>9} {'speed-up':>9} {'bytes':>10}")
         for way, (_, report) in programs.items():
             best = min(times[way])
-            print(f"{way:22} {best * 1000:6.1f} ms {base / best:8.2f}x "
+            print(f"{way:28} {best * 1000:6.1f} ms {base / best:8.2f}x "
                   f"{bytes_sent(report):10}")
 
 

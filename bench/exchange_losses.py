@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Losses of gpt2-tiny after training with compressed gradients.
+"""Losses of gpt2-tiny after training with each way to exchange.
 
-usage: compressed_losses.py [--steps 200] [--seeds 2] [OPTION...]
+usage: exchange_losses.py [--steps 200] [--seeds 2] [OPTION...]
 
-Four replicas, batch 32, AdamW. Prints, for each way to exchange gradients, the
-loss on the validation data after the last step, its distance from that of
+Four replicas, batch 32, AdamW. Prints, for each way to exchange gradients or
+parameters, the loss on the validation data after the last step, its distance from that of
 uncompressed gradients, and the bytes that a rank sends in a step. OPTIONs of dtc
 replace --compress of the table's rows. Needs dtc on PATH.
 """
@@ -23,7 +23,9 @@ WAYS = ["none", "int8", "int4", "qsgd:64", "powersgd:4",
         "topk:0.1", "topk:0.1 --error-feedback ef21",
         "topk:0.1 --error-feedback off", "topk:0.01",
         "topk:0.01 --error-feedback ef21", "topk:0.01 --error-feedback off",
-        "randk:0.1"]
+        "randk:0.1", "none --sync every:5", "none --sync every:20",
+        "none --sync every:20,outer=nesterov:0.7:0.9",
+        "none --sync gossip:ring", "none --sync gossip:one-peer"]
 
 
 def train(way, steps, seed, folder):
@@ -53,14 +55,14 @@ def main():
     base = None
     print(f"gpt2-tiny, {options['--steps']} steps, mean of "
           f"{options['--seeds']} seeds")
-    print(f"{'gradients':32} {'loss':>8} {'worse by':>9} {'bytes':>9}")
+    print(f"{'exchange':44} {'loss':>8} {'worse by':>9} {'bytes':>9}")
     with tempfile.TemporaryDirectory() as folder:
         for way in ways:
             results = [train(way, options["--steps"], seed, Path(folder))
                        for seed in range(options["--seeds"])]
             loss = statistics.mean(r[0] for r in results)
             base = base or loss
-            print(f"{way:32} {loss:8.4f} {100 * (loss / base - 1):8.1f}% "
+            print(f"{way:44} {loss:8.4f} {100 * (loss / base - 1):8.1f}% "
                   f"{results[0][1]:9}", flush=True)
 
 
@@ -68,4 +70,4 @@ if __name__ == "__main__":
     try:
         main()
     except subprocess.CalledProcessError as error:
-        sys.exit(f"compressed_losses.py: {error}\n{error.stderr}")
+        sys.exit(f"exchange_losses.py: {error}\n{error.stderr}")
