@@ -88,6 +88,14 @@ FailureOr<Value> dtc::getScalarInput(func::FuncOp step, StringRef kind) {
   return Value(step.getArgument(position));
 }
 
+bool dtc::isKept(func::FuncOp step, unsigned argument) {
+  if (step.getArgAttr(argument, attr::state))
+    return true;
+  return step.getArgAttr(argument, attr::parameter) &&
+         (!step.getArgAttr(argument, attr::frozen) ||
+          step.getArgAttr(argument, attr::statistic));
+}
+
 bool dtc::isFloatTensor(Type type) {
   return isa<FloatType>(getElementTypeOrSelf(type));
 }

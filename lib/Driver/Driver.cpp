@@ -115,8 +115,9 @@ static void printWorkers(const ParallelOptions &plan) {
   else
     llvm::outs() << llvm::format(
         ", mixed in each step, which shrinks their distance from the mean to "
-        "%.3g\n",
-        getContraction(getMixing(sync.mixing, workers)));
+        "%.3g times itself%s\n",
+        getContraction(getMixing(sync.mixing, workers)),
+        sync.mixing == MixingKind::OnePeer ? ", on average" : "");
 }
 
 LogicalResult Compilation::report() {

@@ -7,6 +7,7 @@
 #include "dtc/Driver/FitMemory.h"
 #include "dtc/Options/ReadOption.h"
 #include "dtc/Schedule/Order/NamedSchedules.h"
+#include "dtc/Training/Synchronization.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -36,7 +37,10 @@ static SmallVector<Options::value_type> listSteps(const FitProblem &problem) {
     steps.push_back({"sp", ""});
   if (schedule.recompute == "none")
     steps.push_back({"recompute", "selective"});
-  int64_t splitters = plan.replicasAtLaunch ? plan.hsdp : plan.dp;
+  // ZeRO splits neither over replicas whose number is open nor over those that
+  // train apart.
+  bool areReplicasWhole = plan.replicasAtLaunch || countWorkers(plan) > 1;
+  int64_t splitters = areReplicasWhole ? plan.hsdp : plan.dp;
   for (int64_t zero = plan.zero + 1; splitters > 1 && zero <= 3; ++zero)
     steps.push_back({"zero", std::to_string(zero)});
   if (schedule.recompute != "all")
@@ -57,9 +61,11 @@ static SmallVector<Options::value_type> listSteps(const FitProblem &problem) {
     steps.push_back({"offload", "state"});
   if (isOnGpu && schedule.offload != "parameters") {
     // A single rank also gathers from host memory.
-    if (splitters == 1 && plan.zero == 0)
+    bool isAlone = plan.dp == 1;
+    if (isAlone && plan.zero == 0)
       steps.push_back({"zero", "3"});
-    steps.push_back({"offload", "parameters"});
+    if (isAlone || plan.zero > 0 || splitters > 1)
+      steps.push_back({"offload", "parameters"});
   }
   return steps;
 }

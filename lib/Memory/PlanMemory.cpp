@@ -101,7 +101,7 @@ public:
 private:
   bool isOffloaded(BlockArgument argument);
   void collectArgumentsOfStep(int64_t end);
-  LogicalResult collectArgumentsOfOther(int64_t end);
+  LogicalResult collectArgumentsOfProgram(int64_t end);
   LogicalResult collect();
   void replaceArguments(ArrayRef<SmallVector<Value>> adjacent);
 
@@ -147,7 +147,7 @@ void BlockMemory::collectArgumentsOfStep(int64_t end) {
 }
 
 /// Buffers that the step keeps stay live and keep the step's offsets.
-LogicalResult BlockMemory::collectArgumentsOfOther(int64_t end) {
+LogicalResult BlockMemory::collectArgumentsOfProgram(int64_t end) {
   for (BlockArgument argument : step.getArguments()) {
     int64_t offset = *getPlannedOffset(argument);
     if (isInHostMemory(offset)) {
@@ -180,7 +180,7 @@ LogicalResult BlockMemory::collect() {
   if (failed(inFlight))
     return failure();
   int64_t end = llvm::range_size(body);
-  if (step && failed(collectArgumentsOfOther(end)))
+  if (step && failed(collectArgumentsOfProgram(end)))
     return failure();
   if (!step && function.getName() == planName)
     collectArgumentsOfStep(end);

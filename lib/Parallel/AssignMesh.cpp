@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Dialect/SignatureEditor.h"
+#include "dtc/Dialect/StepFunction.h"
 #include "dtc/Parallel/Passes.h"
 #include "dtc/Support/Axes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -65,11 +66,11 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
     SmallVector<AxisLayout> batch = {
         AxisLayout::split(name(MeshAttr::timeAxis), 0)};
     bool haveOwn = workers && mesh.getSize(dataAxis) > 1;
-    if (haveOwn)
-      batch.push_back(AxisLayout::each(name(dataAxis)));
     for (StringRef axis : {dataAxis, shardAxis})
-      if (mesh.getSize(axis) > 1 && !(haveOwn && axis == dataAxis))
-        batch.push_back(AxisLayout::split(name(axis), 0));
+      if (mesh.getSize(axis) > 1)
+        batch.push_back(haveOwn && axis == dataAxis
+                            ? AxisLayout::each(name(axis))
+                            : AxisLayout::split(name(axis), 0));
     llvm::StringMap<unsigned> parameters;
     SignatureEditor signature(step);
     for (unsigned i = 0; i < step.getNumArguments(); ++i) {
@@ -81,12 +82,8 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
         return signalPassFailure();
       SmallVector<AxisLayout> entries =
           isBatch ? batch : getSplits(step, i, parameters);
-      bool isKept = step.getArgAttr(i, attr::state) ||
-                    (step.getArgAttr(i, attr::parameter) &&
-                     (!step.getArgAttr(i, attr::frozen) ||
-                      step.getArgAttr(i, attr::statistic)));
-      // A state that all workers share is split nowhere, or has rows of them.
-      if (haveOwn && isKept && !step.getArgAttr(i, attr::shared))
+      // States with dtc.shared have one value for all workers.
+      if (haveOwn && isKept(step, i) && !step.getArgAttr(i, attr::shared))
         entries.push_back(AxisLayout::each(name(dataAxis)));
       signature.setArg(i, attr::layout,
                        LayoutAttr::getCanonical(mesh, entries));
@@ -186,6 +183,10 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
     int64_t batch = type.getDimSize(0);
     if (batch % ways == 0)
       return success();
+    if (workers) { // the user knows the batch of all
+      batch *= dp / hsdp;
+      ways *= dp / hsdp;
+    }
     int64_t below = batch / ways * ways, above = below + ways;
     InFlightDiagnostic diag =
         step.emitError("batch of ")

@@ -34,7 +34,7 @@ public:
     SmallVector<int64_t> shape(op.getX().getType().getShape());
     if (LayoutAttr between = takePiecesApart())
       return runBy(between, shape, before);
-    if (failed(checkTime()))
+    if (failed(checkWorkers()) || failed(checkTime()))
       return failure();
     reducePartials();
     permuteShards();
@@ -151,6 +151,19 @@ private:
     if (failed(inferred))
       return failure();
     return inferred->front();
+  }
+
+  /// Nothing gives positions of an axis values of their own, but dtc.own_row.
+  LogicalResult checkWorkers() {
+    for (const AxisLayout &entry : target.getEntries())
+      if (entry.isEach() && !current().getEntry(entry.axis) &&
+          target.getMesh().getSize(entry.axis.getValue()) > 1)
+        return emitError(op.getLoc())
+               << "needs random numbers of its own for each replica that "
+                  "trains "
+                  "apart, in a layout in which they cannot be drawn: "
+               << target << "; use --sync step";
+    return success();
   }
 
   LogicalResult checkTime() {

@@ -48,8 +48,10 @@ collectPrograms(ModuleOp module) {
   return programs;
 }
 
-FailureOr<Stages> dtc::getStages(ModuleOp module) {
-  auto programs = collectPrograms(module);
+/// The stages of the training step.
+static FailureOr<Stages>
+takeStep(ModuleOp module,
+         const FailureOr<llvm::MapVector<StringRef, Stages>> &programs) {
   if (failed(programs))
     return failure();
   Stages stages = programs->lookup("");
@@ -58,10 +60,14 @@ FailureOr<Stages> dtc::getStages(ModuleOp module) {
   return stages;
 }
 
+FailureOr<Stages> dtc::getStages(ModuleOp module) {
+  return takeStep(module, collectPrograms(module));
+}
+
 FailureOr<SmallVector<Stages>> dtc::getPrograms(ModuleOp module) {
-  FailureOr<Stages> step = dtc::getStages(module);
   auto programs = collectPrograms(module);
-  if (failed(step) || failed(programs))
+  FailureOr<Stages> step = takeStep(module, programs);
+  if (failed(step))
     return failure();
   SmallVector<Stages> list = {*step};
   for (auto &[name, stages] : *programs) {

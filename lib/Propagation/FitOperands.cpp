@@ -336,11 +336,8 @@ LogicalResult Propagation::infer(Operation *op) {
   ShardingRule rule = interface.getShardingRule();
   fitTime(op);
   SmallVector<LayoutAttr> operands = fitPartials(op, rule);
-  // Each worker draws numbers of its own.
-  if (workers && !isDrawn(op))
-    for (auto [value, layout] : llvm::zip(op->getOperands(), operands))
-      if (drawn.contains(value) && !layout.getEntry(workers))
-        layout = addEach(layout, workers);
+  if (!isDrawn(op))
+    drawApart(op, operands);
   OpBuilder builder(op);
   auto setOperands = [&] {
     for (auto [i, layout] : llvm::enumerate(operands))
@@ -348,8 +345,8 @@ LogicalResult Propagation::infer(Operation *op) {
                      reshard(op->getOperand(i), layout, builder, op->getLoc()));
   };
   std::string error;
-  // Axes of size 1 constrain nothing. But a repeated value that follows the
-  // other operands on them need not be made whole.
+  // Axes of size 1 and those of workers constrain nothing. But a repeated value
+  // that follows the other operands on them need not be made whole.
   bool isFree = llvm::any_of(operands, [](LayoutAttr layout) {
     return llvm::any_of(layout.getEntries(),
                         [](const AxisLayout &entry) { return entry.isEach(); });

@@ -87,6 +87,16 @@ Value Propagation::getReplicas() {
                                         LayoutAttr::getReplicated(mesh)));
 }
 
+/// Makes the operands that are drawn each worker's own.
+void Propagation::drawApart(Operation *op,
+                            MutableArrayRef<LayoutAttr> layouts) const {
+  if (!workers)
+    return;
+  for (auto [operand, layout] : llvm::zip(op->getOperands(), layouts))
+    if (drawn.contains(operand) && !layout.getEntry(workers))
+      layout = addEach(layout, workers);
+}
+
 /// Draws random numbers in a layout. Axes that split each piece of a dimension
 /// instead split a dimension of a reshaped tensor with the same elements in
 /// order.
@@ -184,9 +194,7 @@ Value Propagation::draw(Value value, LayoutAttr layout, OpBuilder &builder,
       operands.push_back(LayoutAttr::getCanonical(mesh, *entries));
     }
     if (workers && layout.getEntry(workers))
-      for (auto [operand, own] : llvm::zip(op->getOperands(), operands))
-        if (drawn.contains(operand))
-          own = addEach(own, workers);
+      drawApart(op, operands);
     std::string error;
     auto inferred = inferResultLayouts(rule, mesh, operands, error, {layout});
     if (failed(inferred) || inferred->front() != layout)

@@ -45,7 +45,7 @@ bool Propagation::isCutByBatch(Value value, LayoutAttr layout) const {
   return llvm::any_of(layout.getEntries(), [&](const AxisLayout &entry) {
     StringRef axis = entry.axis.getValue();
     bool isPart = axis == MeshAttr::timeAxis || mesh.getSize(axis) > 1;
-    return entry.isSplit() && MeshAttr::isOfBatch(axis) && isPart &&
+    return entry.hasDim() && MeshAttr::isOfBatch(axis) && isPart &&
            !own.getEntry(entry.axis);
   });
 }
@@ -54,7 +54,7 @@ bool Propagation::isCutByBatch(Value value, LayoutAttr layout) const {
 LayoutAttr Propagation::cutByBatch(LayoutAttr own, LayoutAttr layout) const {
   SmallVector<AxisLayout> entries(own.getEntries());
   for (const AxisLayout &entry : layout.getEntries())
-    if (entry.isSplit() && MeshAttr::isOfBatch(entry.axis.getValue()) &&
+    if (entry.hasDim() && MeshAttr::isOfBatch(entry.axis.getValue()) &&
         !own.getEntry(entry.axis))
       entries.push_back(entry);
   return LayoutAttr::getCanonical(mesh, entries);

@@ -11,6 +11,15 @@
 using namespace mlir;
 using namespace dtc;
 
+StringAttr Propagation::findWorkers(func::FuncOp step, MeshAttr mesh) {
+  for (BlockArgument argument : step.getArguments())
+    if (LayoutAttr layout = getLayout(argument.getType()))
+      for (const AxisLayout &entry : layout.getEntries())
+        if (entry.isEach() && mesh.getSize(entry.axis.getValue()) > 1)
+          return entry.axis;
+  return {};
+}
+
 /// Completes the sums of the operand over other axes than that of its terms.
 LogicalResult Propagation::propagateTerms(TermsOp op) {
   StringAttr axis = op.getAxisAttr();

@@ -279,14 +279,14 @@ void Report::print(llvm::raw_ostream &os) const {
 
   for (size_t i = 0; i < stages.front().programs.size(); ++i) {
     const ProgramTraffic &program = stages.front().programs[i];
-    std::map<CollectiveClass, Traffic> all;
+    std::set<CollectiveClass> all;
     for (const StageReport &stage : stages)
-      all.insert(stage.programs[i].collectives.begin(),
-                 stage.programs[i].collectives.end());
-    for (auto &[own, traffic] : all)
-      addRow((own.getName() + ", " + program.name + ", each " +
+      for (auto &[own, traffic] : stage.programs[i].collectives)
+        all.insert(own);
+    for (const CollectiveClass &own : all)
+      addRow((own.getName() + ", " + program.name + ", every " +
               formatCount(program.period, "step")),
-             [&, own = own](const StageReport &stage) {
+             [&](const StageReport &stage) {
                const auto &collectives = stage.programs[i].collectives;
                auto found = collectives.find(own);
                return describe(found == collectives.end() ? nullptr

@@ -221,7 +221,7 @@ void AddOptimizerPass::runOnOperation() {
   SmallVector<StringRef> stateNames = definition->getStateNames(settingValues);
   size_t numOptimizerStates = stateNames.size();
   if (ema != 0)
-    stateNames.push_back("ema");
+    stateNames.push_back(averageStateName);
   FailureOr<Value> lr = getScalarInput(step, "lr");
   Value lossScale = findScalarInput(step, lossScaleKind);
   bool skips = lossScale || skipNonFinite;

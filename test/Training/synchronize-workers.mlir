@@ -3,6 +3,7 @@
 // RUN: dtc-opt %s --dtc-synchronize-workers="sync=gossip:ring workers=3" | FileCheck %s --check-prefix=RING
 // RUN: dtc-opt %s --dtc-synchronize-workers="sync=gossip:one-peer workers=4" | FileCheck %s --check-prefix=PEER
 // RUN: dtc-opt %s --dtc-synchronize-workers="sync=gossip:ring workers=2" --dtc-assign-mesh="dp=2 workers" --dtc-propagate-layouts --dtc-insert-collectives --dtc-split-stages | FileCheck %s --check-prefix=SPLIT
+// RUN: dtc-opt %s --dtc-synchronize-workers="sync=gossip:one-peer workers=2" | FileCheck %s --check-prefix=TWO
 // RUN: not dtc-opt %s --dtc-synchronize-workers="sync=gossip:star workers=2" 2>&1 | FileCheck %s --check-prefix=NAME
 
 // CHECK-LABEL: func @step
@@ -41,6 +42,9 @@
 // PEER: dtc.program = "sync1", dtc.turn = array<i64: 2, 1>
 // PEER: dtc.permute_rows {{.*}} {sources = array<i64: 2, 3, 0, 1>}
 // PEER: dtc.permute_rows {{.*}} {sources = array<i64: 1, 2, 3, 0>}
+
+// Two workers have one neighbour, after each step.
+// TWO: {dtc.parameter = "w", dtc.program = "sync0", dtc.turn = array<i64: 1, 0>}
 
 // The exchange needs no result of the step, and both neighbours of two workers are one.
 // SPLIT: module @stage0

@@ -113,6 +113,10 @@ TEST(Program, RefusesBrokenManifests) {
   EXPECT_ERROR(readJson(broken("/parameters/0/splits",
                                Json::array({{{"axis", "dp"}, {"dim", 2}}}))),
                "is split along dimension 2");
+  EXPECT_ERROR(readJson(broken("/worker_axis", "dp")), "no program 'average'");
+  Json programs = {{{"name", "sync"}, {"period", 4}, {"turn", 4}}};
+  EXPECT_ERROR(readJson(broken("/programs", programs)),
+               "program 'sync' has turn 4 of 4 steps");
 }
 
 TEST(Program, RefusesMissingKeys) {

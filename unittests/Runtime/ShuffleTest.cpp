@@ -101,3 +101,13 @@ TEST(RowPartition, BlocksAreOrderedByMicrobatchThenRank) {
   EXPECT_EQ(partition.globalRow(0, 3), 12);
   EXPECT_EQ(partition.globalRow(2, 5), 20);
 }
+
+TEST(RowPartition, BatchesOfWorkersFollowEachOther) {
+  // Two workers of two ranks, each of two micro-batches of three rows.
+  RowPartition partition{2, 4, 3, 2};
+  EXPECT_EQ(partition.globalRow(0, 0), 0);
+  EXPECT_EQ(partition.globalRow(1, 0), 3);
+  EXPECT_EQ(partition.globalRow(0, 3), 6);
+  EXPECT_EQ(partition.globalRow(2, 0), 12);
+  EXPECT_EQ(partition.globalRow(3, 5), 23);
+}

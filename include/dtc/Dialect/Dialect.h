@@ -160,9 +160,9 @@ bool haveSameComputeType(mlir::TypeRange types);
 /// The layout, `each` on an axis that it does not have.
 LayoutAttr addEach(LayoutAttr layout, mlir::StringAttr axis);
 
-/// The layout of the terms of a sum over an axis (`dtc.terms`), given the
-/// sum's.
-LayoutAttr getLayoutOfTerms(LayoutAttr sum, mlir::StringAttr axis);
+/// The layout of `dtc.terms`, given that of the operand, which is partial or
+/// each on the axis.
+LayoutAttr getLayoutOfTerms(LayoutAttr value, mlir::StringAttr axis);
 
 namespace detail {
 llvm::LogicalResult verifyLayouts(mlir::Operation *op);

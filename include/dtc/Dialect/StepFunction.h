@@ -52,6 +52,13 @@ mlir::Value findScalarInput(mlir::func::FuncOp step, llvm::StringRef kind);
 mlir::FailureOr<mlir::Value> getScalarInput(mlir::func::FuncOp step,
                                             llvm::StringRef kind);
 
+/// The name of the state that is a parameter's moving average.
+constexpr llvm::StringLiteral averageStateName = "ema";
+
+/// Whether an argument of a step is kept and changed: a state, a trained
+/// parameter, or a running statistic.
+bool isKept(mlir::func::FuncOp step, unsigned argument);
+
 /// Whether gradients exist for values of this type.
 bool isFloatTensor(mlir::Type type);
 

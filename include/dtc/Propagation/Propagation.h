@@ -19,13 +19,7 @@ public:
   Propagation(mlir::func::FuncOp step, MeshAttr mesh,
               bool replicasAtLaunch = false)
       : step(step), mesh(mesh), replicasAtLaunch(replicasAtLaunch),
-        single(step, mesh) {
-    for (mlir::BlockArgument argument : step.getArguments())
-      if (LayoutAttr layout = getLayout(argument.getType()))
-        for (const AxisLayout &entry : layout.getEntries())
-          if (entry.isEach() && mesh.getSize(entry.axis.getValue()) > 1)
-            workers = entry.axis;
-  }
+        workers(findWorkers(step, mesh)), single(step, mesh) {}
 
   /// Marks a value that depends on no input, such as a parameter: its layout is
   /// the one that it is stored in.
@@ -41,6 +35,9 @@ private:
   mlir::Value makeResharded(mlir::Value value, LayoutAttr layout,
                             mlir::OpBuilder &builder, mlir::Location location);
   mlir::LogicalResult infer(mlir::Operation *op);
+  static mlir::StringAttr findWorkers(mlir::func::FuncOp step, MeshAttr mesh);
+  void drawApart(mlir::Operation *op,
+                 llvm::MutableArrayRef<LayoutAttr> layouts) const;
   mlir::LogicalResult propagateTerms(TermsOp op);
   mlir::LogicalResult propagateOwnRow(OwnRowOp op);
   mlir::LogicalResult propagatePermutation(PermuteRowsOp op);

@@ -203,7 +203,8 @@ extern const dtc_program dtc_program_v1;
 /// * Input `shape` is the global batch. A stage's buffer of an input of kind
 ///   `input` or `label` holds the rank's own rows of all micro-batches, in
 ///   order: row block (m, d) of M x dp equal blocks of dimension 0, for
-///   m = 0..M-1 and d = the rank's coordinate on the batch axes. `lr` and
+///   m = 0..M-1 and d = the rank's coordinate on the batch axes. The batches
+///   of workers follow each other, and each is divided in this way. `lr` and
 ///   `step` are f64 scalars; `step` counts from 1. `bound` has the
 ///   exclusive upper bounds of an integer input's values, one for all or one
 ///   for each element of a sample (0: unknown): data outside are refused, the

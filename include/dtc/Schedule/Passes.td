@@ -94,7 +94,8 @@ def SplitStages : Pass<"dtc-split-stages", "mlir::ModuleOp"> {
     on mb is accumulated by the function that makes it.
 
     Ops that only the result `eval` needs leave `@step`. A clone that keeps only
-    that result is split into modules `@eval0`, `@eval1`, ... with `dtc.program = "eval"`.
+    that result is split into modules `@eval0`, `@eval1`, ... with `dtc.program =
+    "eval"`. The same holds for the results of each `dtc.program`.
     With `join-weights`, `@backward` also has the ops of `@weight`.
 
     Before:

@@ -83,7 +83,7 @@ FailureOr<SmallVector<std::string>> dtc::listPrograms(ModuleOp module) {
     if (const json::Array *programs = object->getArray("programs"))
       for (const json::Value &program : *programs)
         if (const json::Object *entry = program.getAsObject())
-          names.push_back(entry->getString("name").value_or("").str());
+          names.push_back(entry->getString("name").value_or("?").str());
   return names;
 }
 

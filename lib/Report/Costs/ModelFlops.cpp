@@ -30,9 +30,9 @@ std::map<std::string, double> dtc::countModelFlops(ArrayRef<ModuleOp> stages) {
                                    : op->hasAttr(attr::ofForwardPass);
         if (!isOfForwardPass)
           return;
-        Type type = op->getOperand(0).getType();
-        flops[getNumbers(getElementTypeOrSelf(type))] +=
-            3.0 * cast<CostInterface>(op).getFlops() * countCopies(type);
+        flops[getNumbers(getElementTypeOrSelf(op->getOperand(0)))] +=
+            3.0 * cast<CostInterface>(op).getFlops() *
+            countCopies(op->getResult(0).getType());
       });
   return flops;
 }

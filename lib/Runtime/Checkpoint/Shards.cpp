@@ -194,7 +194,9 @@ void ShardSet::add(const SafetensorsReader &shard) {
       if (found->second.rows != Stage::Rows::none)
         expected.erase(expected.begin());
       int64_t rows = 0;
-      if (place.value("rows", false) && !shape.empty()) {
+      bool haveRows = place.value("rows", false) ||
+                      found->second.rows == Stage::Rows::terms;
+      if (haveRows && !shape.empty()) {
         rows = std::clamp<int64_t>(shape[0], 1, maxRows);
         expected.insert(expected.begin(), rows);
       }

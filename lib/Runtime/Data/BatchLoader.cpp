@@ -11,7 +11,8 @@ std::string DataSource::describeRow(int, int64_t, int64_t row) const {
 }
 
 RowPartition dtc::rt::getPartition(const Program &program) {
-  return {program.microbatches, program.batchRanks(), program.blockRows()};
+  return {program.microbatches, program.batchRanks(), program.blockRows(),
+          program.countWorkers()};
 }
 
 BatchLoader::BatchLoader(const Program &program, int rank, DataSource &source,

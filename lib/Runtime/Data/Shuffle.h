@@ -71,13 +71,17 @@ private:
 /// belongs to micro-batch m of dp coordinate d.
 struct RowPartition {
   int64_t microbatches, ranks, blockRows;
+  int64_t workers = 1; ///< whose batches follow each other
 
   /// Rows of one rank, over all micro-batches.
   int64_t localRows() const { return microbatches * blockRows; }
   /// The global row of the rank's `local`-th row.
   int64_t globalRow(int64_t rank, int64_t local) const {
-    int64_t microbatch = local / blockRows;
-    return (microbatch * ranks + rank) * blockRows + local % blockRows;
+    int64_t microbatch = local / blockRows, ofWorker = ranks / workers;
+    int64_t worker = rank / ofWorker;
+    int64_t block =
+        (worker * microbatches + microbatch) * ofWorker + rank % ofWorker;
+    return block * blockRows + local % blockRows;
   }
 };
 

@@ -5,6 +5,7 @@
 #include "Core/Elements.h"
 #include "Core/Error.h"
 
+#include <algorithm>
 #include <limits>
 
 using namespace dtc::rt;
@@ -111,6 +112,20 @@ static void checkEvalSums(const Program &program) {
            (long long)sum.size);
 }
 
+/// Checks the programs between steps. Workers need their average.
+static void checkPrograms(const Program &program) {
+  bool hasAverage = false;
+  for (const ProgramBetweenSteps &entry : program.between) {
+    hasAverage |= entry.name == averageProgram;
+    if (entry.period < 0 || entry.turn < 0 ||
+        entry.turn >= std::max<int64_t>(entry.period, 1))
+      fail("program '%s' has turn %lld of %lld steps", entry.name.c_str(),
+           (long long)entry.turn, (long long)entry.period);
+  }
+  if (program.hasWorkers() && !hasAverage)
+    fail("there are workers, but no program '%s'", averageProgram);
+}
+
 void dtc::rt::checkProgram(const Program &program, uint32_t numStages) {
   checkMesh(program.mesh);
   int stages = program.mesh.sizeOf(stageAxis);
@@ -136,6 +151,7 @@ void dtc::rt::checkProgram(const Program &program, uint32_t numStages) {
     checkSplits("parameter '" + parameter.name + "'", parameter.shape,
                 parameter.splits);
   checkEvalSums(program);
+  checkPrograms(program);
   if (program.record)
     checkRecord(*program.record, stages);
   for (const Stage &stage : program.stages)

@@ -219,8 +219,12 @@ struct Program {
   void setReplicas(int replicas);
 
   bool hasWorkers() const { return workerAxis >= 0; }
+  /// 1 if all ranks train together.
+  int countWorkers() const {
+    return hasWorkers() ? mesh.axes[size_t(workerAxis)].size : 1;
+  }
   /// The function of a program between steps, by its index.
-  dtc_step_fn find(size_t number, int stage) const {
+  dtc_step_fn functionOf(size_t number, int stage) const {
     return programs[number * stages.size() + size_t(stage)];
   }
 

@@ -10,7 +10,6 @@
 #include "Core/Outcome.h"
 #include "Device/Device.h"
 #include "Outputs.h"
-#include "WorkerAverage.h"
 
 #include <cmath>
 #include <cstdio>
@@ -26,7 +25,8 @@ EvaluationRun::EvaluationRun(const Program &program, const Options &options,
           context.plan().arenaBytes, context.plan().hostBytes,
           collectives.sharesArena() ? Sharing::machine : Sharing::none)),
       inputs(program, context.plan(), collectives.rank(), *arena, options.seed),
-      evaluation(context, options, *arena, chooseEvaluationData(options)) {
+      evaluation(context, options, *arena, chooseEvaluationData(options)),
+      average(context, *arena) {
   collectives.observe(context);
   if (leads())
     lockOutputs(program, options, outputs);
@@ -71,9 +71,10 @@ void EvaluationRun::loadState() {
 }
 
 bool EvaluationRun::run() {
-  WorkerAverage average(context, *arena);
+  WorkerAverage::Scope ofMean(average);
   EvalMetrics metrics =
       evaluation.run(step, inputs, predictions ? &*predictions : nullptr);
+  metrics.workerDistance = average.distance();
   if (predictions)
     predictions->commit();
   if (!leads())

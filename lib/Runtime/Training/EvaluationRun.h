@@ -10,6 +10,7 @@
 #include "Program/Context.h"
 #include "RankJob.h"
 #include "System/OutputLock.h"
+#include "WorkerAverage.h"
 
 namespace dtc::rt {
 
@@ -43,6 +44,7 @@ private:
   std::unique_ptr<Arena> arena;
   StepInputs inputs;
   Evaluation evaluation;
+  WorkerAverage average;
   std::optional<Predictions> predictions;
   std::optional<Reporter> reporter; ///< of rank 0
   int64_t step = 0;                 ///< of the checkpoint; 0: none

@@ -10,37 +10,46 @@
 
 namespace dtc::rt {
 
+/// A step whose loss or gradient norm is NaN or infinite.
+struct NotFiniteStep {
+  int64_t step;
+  double loss, gradientNorm;
+};
+
 /// Signals reach ranks at different times, or some ranks only, and workers see
-/// numbers of their own. So the ranks vote after some steps, rarely enough to
+/// losses of their own. So the ranks vote after some steps, rarely enough to
 /// cost next to nothing.
 class StopVote {
 public:
   explicit StopVote(Collectives &collectives)
       : collectives(collectives), votes(size_t(collectives.size())) {}
 
-  struct Wish {
-    bool stops = false; ///< this rank was asked to stop
-    double loss = 0, gradientNorm = 0;
-  };
   struct Decision {
-    bool stops = false; ///< all ranks stop after this step
-    /// The loss and norm of the first rank that has no numbers there.
-    std::optional<Wish> notFinite;
+    bool isVote = false; ///< whether the ranks have voted after this step
+    bool stops = false;  ///< whether all ranks stop after this step
+    /// The first step since the last vote that a rank has observed.
+    std::optional<NotFiniteStep> notFinite;
   };
-  /// All ranks call this after each step, and get the same. `must`: the ranks
-  /// vote after this step in any case; the same on all ranks.
-  Decision decide(int64_t step, const Wish &own, bool must = false);
+
+  /// Keeps the step for the next vote, if it is the first one since the last.
+  void observe(const NotFiniteStep &found);
+
+  /// All ranks call this after each step, and get the same. `wants` is whether
+  /// this rank was asked to stop. With `must`, which is the same on all ranks,
+  /// the ranks vote in any case.
+  Decision decide(int64_t step, bool wants, bool must = false);
 
 private:
   struct Vote {
-    int64_t stops;
-    double loss, gradientNorm;
-    double seconds; ///< of a step, with what comes between steps
+    int64_t wants;
+    NotFiniteStep notFinite; ///< step 0: there is none
+    double seconds;          ///< of a step, with what comes between steps
   };
   Collectives &collectives;
   std::vector<Vote> votes; ///< by rank
-  int64_t next = 0;        ///< the step after which the ranks vote
-  int64_t last = 0;        ///< the step after which they did
+  std::optional<NotFiniteStep> own;
+  int64_t next = 0; ///< the step after which the ranks vote
+  int64_t last = 0; ///< the step after which they did
   std::chrono::steady_clock::time_point lastTime; ///< when that was
 };
 

@@ -13,7 +13,6 @@
 #include "Metrics/Trace.h"
 #include "NotFinite.h"
 #include "Options/Epochs.h"
-#include "WorkerAverage.h"
 
 #include <chrono>
 #include <cmath>
@@ -60,7 +59,8 @@ TrainingLoop::TrainingLoop(const Program &program, const Options &options,
              options.prefetch, options.steps),
       inputs(program, context.plan(), collectives.rank(), *arena, options.seed),
       lossScale(options.lossScale),
-      earlyStop(options.earlyStop, options.bestBy), stopVote(collectives),
+      earlyStop(options.earlyStop, options.bestBy), average(context, *arena),
+      stopVote(collectives),
       // Looked up at run time, because linkers treat weak references
       // differently.
       hook(reinterpret_cast<decltype(hook)>(
@@ -208,7 +208,7 @@ std::vector<std::string> TrainingLoop::notes() const {
     notes.push_back(format(
         "%d replicas train apart; the loss and the gradient norm of a step are "
         "those of the first, evaluations and saved weights are of the average",
-        program.mesh.axes[size_t(program.workerAxis)].size));
+        program.countWorkers()));
   if (reporter)
     notes.push_back(reporter->describeFormer());
   for (const std::optional<Evaluation> *each : {&evaluation, &ofTrainingData})
@@ -230,21 +230,23 @@ TrainingEnd TrainingLoop::train() {
     runStep(step);
     if (tuning && step == firstStep)
       finishTuning();
-    bool isLastStep = step == options.steps;
+    bool stopsByNumbers = options.onNonFinite == OnNonFinite::stop;
+    if (!program.hasWorkers() && !isFinite && stopsByNumbers) {
+      how = TrainingEnd::notFinite;
+      break;
+    }
+    if (program.hasWorkers() && !isFinite)
+      stopVote.observe({step, loss, gradientNorm});
     bool evaluates =
-        evaluation && (step % options.evalEvery == 0 || isLastStep);
-    // Workers see numbers of their own, and agree before they use them.
-    bool mustAgree =
-        program.hasWorkers() &&
-        (isLastStep || evaluates || (checkpoints && checkpoints->isDue(step)));
-    bool isKnown = !program.hasWorkers() && !isFinite;
+        evaluation && (step % options.evalEvery == 0 || step == options.steps);
+    // Workers agree on their numbers before they use or save parameters.
+    bool mustVote =
+        program.hasWorkers() && (evaluates || step == options.steps ||
+                                 (checkpoints && checkpoints->isDue(step)));
     bool wantsStop = stopSignal() || (checkpoints && checkpoints->hasFailed());
-    StopVote::Decision vote;
-    if (!isKnown || options.onNonFinite != OnNonFinite::stop)
-      vote = stopVote.decide(step, {wantsStop, loss, gradientNorm}, mustAgree);
-    bool fails = isKnown || (program.hasWorkers() && vote.notFinite);
-    if (fails && options.onNonFinite == OnNonFinite::stop) {
-      notFinite = vote.notFinite;
+    StopVote::Decision vote = stopVote.decide(step, wantsStop, mustVote);
+    judgeWorkers(vote);
+    if (notFinite && stopsByNumbers) {
       how = TrainingEnd::notFinite;
       break;
     }
@@ -275,6 +277,21 @@ TrainingEnd TrainingLoop::train() {
   if (leads())
     reportEnd(how, how == TrainingEnd::notFinite ? step : step - 1);
   return how;
+}
+
+/// Takes what the workers have found since the last vote.
+void TrainingLoop::judgeWorkers(const StopVote::Decision &vote) {
+  if (!program.hasWorkers() || !vote.isVote)
+    return;
+  notFinite = vote.notFinite;
+  if (!notFinite && unprovenStep)
+    soundStep = unprovenStep;
+  unprovenStep.reset();
+  if (notFinite && leads() && options.onNonFinite != OnNonFinite::stop)
+    reporter->warn(format("step %lld of a replica has loss %g and gradient "
+                          "norm %g",
+                          (long long)notFinite->step, notFinite->loss,
+                          notFinite->gradientNorm));
 }
 
 TrainingState TrainingLoop::stateAfter(int64_t step) const {
@@ -330,6 +347,7 @@ void TrainingLoop::reportNotFinite(int64_t step) {
     return;
   reporter->finish();
   if (notFinite) {
+    step = notFinite->step;
     loss = notFinite->loss;
     gradientNorm = notFinite->gradientNorm;
   }
@@ -383,7 +401,7 @@ void TrainingLoop::save() {
   reserved.clear();
   if (options.saveWeights.empty() && options.saveAverages.empty())
     return;
-  WorkerAverage average(context, *arena);
+  WorkerAverage::Scope ofMean(average);
   if (!options.saveWeights.empty())
     saveTensors(context, *arena, TensorKind::weights, options.saveWeights);
   if (!options.saveAverages.empty())
@@ -431,7 +449,7 @@ void TrainingLoop::runPlan(int64_t step) {
 void TrainingLoop::runPrograms(int64_t step) {
   for (size_t i = 0; i < program.between.size(); ++i)
     if (program.between[i].follows(step))
-      context.device.run(program.find(i, context.stage), context, *arena);
+      context.device.run(program.functionOf(i, context.stage), context, *arena);
   context.device.synchronize();
   if (context.trace)
     trace->endStep();
@@ -447,8 +465,8 @@ void TrainingLoop::runStep(int64_t step) {
   auto start = Clock::now();
   runPlan(step);
   std::chrono::duration<double> time = Clock::now() - start;
-  bool areOverwritten = !program.between.empty();
-  if (areOverwritten)
+  bool programsReuseArena = !program.between.empty();
+  if (programsReuseArena)
     inspect(step, scale);
   start = Clock::now();
   runPrograms(step);
@@ -458,7 +476,8 @@ void TrainingLoop::runStep(int64_t step) {
   // With a lower loss scale the gradients may be finite again.
   bool overflows = isSkipped && scale && *scale > 1;
   isFinite = overflows || (std::isfinite(gradientNorm) && std::isfinite(loss));
-  if (!isSkipped) { // else the weights are what they were
+  // Otherwise the weights are what they were. Workers decide by a vote.
+  if (!isSkipped && !program.hasWorkers()) {
     if (isFinite && unprovenStep)
       soundStep = unprovenStep;
     unprovenStep.reset();
@@ -468,7 +487,7 @@ void TrainingLoop::runStep(int64_t step) {
     localSquares = gradientNoise->endStep(scale.value_or(1));
   if (leads())
     report(step, time.count(), scale, localSquares);
-  if (!areOverwritten)
+  if (!programsReuseArena)
     inspect(step, scale);
 }
 
@@ -520,7 +539,7 @@ void TrainingLoop::report(int64_t step, double seconds,
 }
 
 bool TrainingLoop::evaluate(int64_t step) {
-  WorkerAverage average(context, *arena);
+  WorkerAverage::Scope ofMean(average);
   EvalMetrics metrics = evaluation->run(step, inputs);
   metrics.workerDistance = average.distance();
   bool isBest = earlyStop.observe(metrics);

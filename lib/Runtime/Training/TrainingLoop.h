@@ -24,6 +24,7 @@
 #include "StopVote.h"
 #include "System/ReservedSpace.h"
 #include "TuningFile.h"
+#include "WorkerAverage.h"
 
 namespace dtc::rt {
 
@@ -76,6 +77,7 @@ private:
   /// Returns whether no evaluation before was as good.
   bool evaluate(int64_t step);
   void save();
+  void judgeWorkers(const StopVote::Decision &vote);
   void reportNotFinite(int64_t step);
   void reportEnd(TrainingEnd how, int64_t step);
   TrainingState stateAfter(int64_t step) const;
@@ -105,9 +107,10 @@ private:
   std::optional<GradientNoise> gradientNoise;
   std::optional<NoiseScale> noiseScale; ///< rank 0 adds to it
   std::optional<Checkpointer> checkpoints;
+  WorkerAverage average;
   double loss = 0, gradientNorm = 0; ///< of the last step
   StopVote stopVote;
-  std::optional<StopVote::Wish> notFinite; ///< that ended a training of workers
+  std::optional<NotFiniteStep> notFinite; ///< that ended a training of workers
   int64_t firstStep = 1;
   std::optional<int64_t> soundStep; ///< as a checkpoint would have it
   /// The step of the checkpoint that the next step resumes from.

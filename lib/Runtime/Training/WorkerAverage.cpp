@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 using namespace dtc::rt;
 
@@ -30,9 +31,16 @@ static bool isFirstHolder(const Program &program, int rank,
   return true;
 }
 
-/// Copies what the average replaces.
-void WorkerAverage::keep() {
+WorkerAverage::WorkerAverage(dtc_context &context, Arena &arena)
+    : context(context), arena(arena) {
   const Program &program = context.program;
+  if (!program.hasWorkers())
+    return;
+  auto found = std::ranges::find(program.between, averageProgram,
+                                 &ProgramBetweenSteps::name);
+  average = program.functionOf(size_t(found - program.between.begin()),
+                               context.stage);
+  squares.resize(size_t(context.collectives.size()));
   int rank = context.collectives.rank();
   for (const Stage::Parameter &entry : context.plan().parameters) {
     const ParameterInfo &parameter = program.parameters[size_t(entry.index)];
@@ -41,19 +49,15 @@ void WorkerAverage::keep() {
                 parameter.dtype,
                 counts,
                 {}};
-      int64_t bytes = kept.piece.count * sizeOf(parameter.dtype);
-      kept.bytes.resize(size_t(bytes));
-      arena.read(kept.piece.offset, bytes, [&](const char *data) {
-        memcpy(kept.bytes.data(), data, size_t(bytes));
-      });
+      kept.bytes.resize(size_t(kept.piece.count * sizeOf(parameter.dtype)));
       own.push_back(std::move(kept));
     };
     if (entry.own)
       add(entry.place,
           parameter.trainable &&
               isFirstHolder(program, rank, parameter, entry.place));
-    if (const Stage::State *average = entry.findState(averageState))
-      add(average->place, /*counts=*/false);
+    if (const Stage::State *ema = entry.findState(averageState))
+      add(ema->place, /*counts=*/false);
   }
 }
 
@@ -79,29 +83,23 @@ double WorkerAverage::sumSquares() const {
   return sum;
 }
 
-WorkerAverage::WorkerAverage(dtc_context &context, Arena &arena)
-    : context(context), arena(arena) {
-  const Program &program = context.program;
-  if (!program.hasWorkers())
+void WorkerAverage::begin() {
+  if (!average)
     return;
-  auto average = std::ranges::find(program.between, averageProgram,
-                                   &ProgramBetweenSteps::name);
-  keep();
-  context.device.run(
-      program.find(size_t(average - program.between.begin()), context.stage),
-      context, arena);
+  for (Kept &kept : own)
+    arena.read(kept.piece.offset, int64_t(kept.bytes.size()),
+               [&](const char *data) {
+                 memcpy(kept.bytes.data(), data, kept.bytes.size());
+               });
+  context.device.run(average, context, arena);
   context.device.synchronize();
-  double squares = sumSquares();
-  std::vector<double> all(size_t(context.collectives.size()));
-  context.collectives.gatherData(&squares, all.data(), sizeof squares);
-  double sum = 0;
-  for (double value : all)
-    sum += value;
-  spread = std::sqrt(
-      sum / double(program.mesh.axes[size_t(program.workerAxis)].size));
+  double ofRank = sumSquares();
+  context.collectives.gatherData(&ofRank, squares.data(), sizeof ofRank);
+  spread = std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0) /
+                     double(context.program.countWorkers()));
 }
 
-WorkerAverage::~WorkerAverage() {
+void WorkerAverage::end() {
   for (const Kept &kept : own)
     arena.write(kept.piece.offset, int64_t(kept.bytes.size()),
                 [&](char *target) {

@@ -12,19 +12,31 @@
 
 namespace dtc::rt {
 
-/// While it lives, the arena has the mean of all workers' parameters in place
-/// of each worker's own: for evaluations and saved weights. Does nothing if all
-/// ranks train together. All ranks construct it at the same time.
+/// Puts the mean of all workers' parameters in place of each worker's own, for
+/// evaluations and saved weights. Does nothing if all ranks train together.
 class WorkerAverage {
 public:
+  /// Allocates the memory for the own parameters.
   WorkerAverage(dtc_context &context, Arena &arena);
-  /// Puts the own parameters back.
-  ~WorkerAverage();
-  WorkerAverage(const WorkerAverage &) = delete;
-  WorkerAverage &operator=(const WorkerAverage &) = delete;
+
+  /// While it lives, the arena has the mean. All ranks construct it at the same
+  /// time.
+  class Scope {
+  public:
+    explicit Scope(WorkerAverage &average) : average(average) {
+      average.begin();
+    }
+    ~Scope() { average.end(); }
+    Scope(const Scope &) = delete;
+    Scope &operator=(const Scope &) = delete;
+
+  private:
+    WorkerAverage &average;
+  };
 
   /// The root of the mean, over workers, of the squared distance between a
-  /// worker's parameters and their mean. None if there are no workers.
+  /// worker's parameters and their mean, when a scope last began. None if there
+  /// are no workers.
   std::optional<double> distance() const { return spread; }
 
 private:
@@ -34,12 +46,15 @@ private:
     bool counts; ///< whether this rank counts it in the distance
     std::vector<char> bytes;
   };
-  void keep();
+  void begin();
+  void end();
   double sumSquares() const;
 
   dtc_context &context;
   Arena &arena;
   std::vector<Kept> own;
+  std::vector<double> squares; ///< by rank
+  dtc_step_fn average = nullptr;
   std::optional<double> spread;
 };
 

@@ -14,7 +14,7 @@ using namespace mlir;
 using namespace dtc;
 
 /// The program that a result belongs to; empty for the step.
-static StringRef getProgram(func::FuncOp function, unsigned result) {
+static StringRef getProgramOfResult(func::FuncOp function, unsigned result) {
   if (StringAttr program = getResultString(function, result, attr::program))
     return program;
   StringAttr name = getResultString(function, result, attr::output);
@@ -56,7 +56,7 @@ static void keepResults(func::FuncOp function, StringRef program) {
   for (OpOperand &returned : getReturn(function)->getOpOperands()) {
     unsigned i = returned.getOperandNumber();
     others[i] =
-        getProgram(function, i) != program ||
+        getProgramOfResult(function, i) != program ||
         (isRecorded(function, i) && !isSplitAsLabels(function, returned.get()));
   }
   getReturn(function)->eraseOperands(others);
@@ -97,7 +97,7 @@ static func::FuncOp extract(func::FuncOp step, StringRef program,
 FailureOr<SmallVector<func::FuncOp>> dtc::extractPrograms(func::FuncOp step) {
   llvm::SetVector<StringRef> names;
   for (unsigned i : llvm::seq(step.getNumResults()))
-    if (StringRef name = getProgram(step, i); !name.empty())
+    if (StringRef name = getProgramOfResult(step, i); !name.empty())
       names.insert(name);
   SmallVector<func::FuncOp> programs;
   if (names.empty())

@@ -191,16 +191,14 @@ static SmallVector<WorkersTensor> collectTensors(func::FuncOp step) {
   SmallVector<WorkersTensor> tensors;
   for (BlockArgument argument : step.getArguments()) {
     unsigned number = argument.getArgNumber();
-    bool isFrozen = bool(step.getArgAttr(number, attr::frozen));
-    bool isStatistic = bool(step.getArgAttr(number, attr::statistic));
     StringAttr parameter = getArgString(argument, attr::parameter);
     StringAttr state = getArgString(argument, attr::state);
-    bool isAverage = state && state.getValue().ends_with(".ema");
-    if (!isFloatTensor(argument.getType()))
+    if (!isFloatTensor(argument.getType()) || !isKept(step, number))
       continue;
-    if (parameter && (!isFrozen || isStatistic))
-      tensors.push_back({argument, attr::parameter, parameter, !isFrozen});
-    else if (isAverage)
+    if (parameter)
+      tensors.push_back({argument, attr::parameter, parameter,
+                         !step.getArgAttr(number, attr::frozen)});
+    else if (state.getValue().rsplit('.').second == averageStateName)
       tensors.push_back({argument, attr::state, state, false});
   }
   return tensors;
@@ -253,14 +251,17 @@ void SynchronizeWorkersPass::addAverage() {
 /// A program for each fragment of the tensors, which have about as many
 /// elements each. Their turns are spread over the period.
 void SynchronizeWorkersPass::addFragments() {
+  // Averages over steps stay a worker's.
+  SmallVector<WorkersTensor> parameters =
+      llvm::filter_to_vector(tensors, [](const WorkersTensor &tensor) {
+        return tensor.kind == attr::parameter;
+      });
   int64_t total = 0;
-  for (const WorkersTensor &tensor : tensors)
+  for (const WorkersTensor &tensor : parameters)
     total += tensor.getType().getNumElements();
   SmallVector<SmallVector<WorkersTensor>> fragments(plan->fragments);
   int64_t before = 0;
-  for (const WorkersTensor &tensor : tensors) {
-    if (tensor.kind == attr::state)
-      continue; // averages over steps stay a worker's
+  for (const WorkersTensor &tensor : parameters) {
     int64_t size = tensor.getType().getNumElements();
     int64_t middle = before + size / 2;
     size_t number = double(middle) / double(total) * double(plan->fragments);
@@ -382,8 +383,8 @@ void SynchronizeWorkersPass::runOnOperation() {
       step.emitError("rows and columns of a mixing matrix do not add up to 1");
       return signalPassFailure();
     }
-    if (failed(rounds.size() > 1 ? mixBetweenSteps(rounds)
-                                 : mixInStep(rounds.front())))
+    bool changes = plan->mixing == MixingKind::OnePeer;
+    if (failed(changes ? mixBetweenSteps(rounds) : mixInStep(rounds.front())))
       return signalPassFailure();
   }
   addAverage();
