@@ -1,5 +1,4 @@
-//===- ExchangeBuilder.cpp - ops of exchanged gradients
-//--------------------===//
+//===- ExchangeBuilder.cpp - ops of exchanged gradients -------------------===//
 //
 // See ExchangeBuilder.h.
 //
