@@ -33,34 +33,46 @@ LayoutAttr dtc::getLayoutOfTerms(LayoutAttr sum, StringAttr axis) {
   return LayoutAttr::getCanonical(sum.getMesh(), entries);
 }
 
-LogicalResult TermsOp::verify() {
-  RankedTensorType x = getX().getType(), y = getY().getType();
-  if (y.getRank() != x.getRank() + 1 ||
-      y.getShape().drop_front() != x.getShape() ||
-      y.getElementType() != x.getElementType())
-    return emitOpError("makes ")
-           << y << " of " << x
-           << ", expected one more dimension in front, for the terms";
-  LayoutAttr sum = getLayout(x), terms = getLayout(y);
-  if (!sum && !terms)
+/// Checks that a tensor has a row for each position of the axis, of the type of
+/// `value`. `isValid` is of the value's entry on the axis, which is `expected`.
+static LogicalResult
+verifyRows(Operation *op, RankedTensorType value, RankedTensorType rows,
+           StringAttr axis,
+           llvm::function_ref<bool(const AxisLayout &)> isValid,
+           StringRef expected) {
+  if (rows.getRank() != value.getRank() + 1 ||
+      rows.getShape().drop_front() != value.getShape() ||
+      rows.getElementType() != value.getElementType())
+    return op->emitOpError("has rows ")
+           << rows << " of values " << value
+           << ", expected one more dimension in front";
+  LayoutAttr own = getLayout(value), ofRows = getLayout(rows);
+  if (!own && !ofRows)
     return success();
-  if (!sum || !terms)
-    return emitOpError("has a layout on one side, expected two or none");
-  if (sum.getMesh().getSize(getAxis()) != y.getDimSize(0))
-    return emitOpError("makes ") << y.getDimSize(0) << " terms, expected "
-                                 << sum.getMesh().getSize(getAxis())
-                                 << ", the size of axis " << getAxis();
-  std::optional<AxisLayout> entry = sum.getEntry(getAxis());
-  bool isSum =
-      entry && entry->isPartial() && entry->reduction == Reduction::sum;
-  if (!isSum && !(entry && entry->isEach()))
-    return emitOpError("operand has layout ")
-           << sum << ", expected partial(sum) or each on " << getAxis();
-  LayoutAttr expected = getLayoutOfTerms(sum, getAxisAttr());
-  if (terms != expected)
-    return emitOpError("result has layout ")
-           << terms << ", expected " << expected;
+  if (!own || !ofRows)
+    return op->emitOpError("has a layout on one side, expected two or none");
+  if (own.getMesh().getSize(axis) != rows.getDimSize(0))
+    return op->emitOpError("has ") << rows.getDimSize(0) << " rows, expected "
+                                   << own.getMesh().getSize(axis)
+                                   << ", the size of axis " << axis.getValue();
+  std::optional<AxisLayout> entry = own.getEntry(axis);
+  if (!entry || !isValid(*entry))
+    return op->emitOpError("has a value of layout ")
+           << own << ", expected " << expected << " on " << axis.getValue();
+  LayoutAttr wanted = getLayoutOfTerms(own, axis);
+  if (ofRows != wanted)
+    return op->emitOpError("has rows of layout ")
+           << ofRows << ", expected " << wanted;
   return success();
+}
+
+LogicalResult TermsOp::verify() {
+  auto isTerm = [](const AxisLayout &entry) {
+    bool isSum = entry.isPartial() && entry.reduction == Reduction::sum;
+    return isSum || entry.isEach();
+  };
+  return verifyRows(*this, getX().getType(), getY().getType(), getAxisAttr(),
+                    isTerm, "partial(sum) or each");
 }
 
 std::optional<Alias> TermsOp::getAlias(unsigned) {
@@ -102,29 +114,9 @@ std::optional<Alias> SumTermsOp::getAlias(unsigned) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult OwnRowOp::verify() {
-  RankedTensorType x = getX().getType(), y = getY().getType();
-  if (x.getRank() == 0 || x.getShape().drop_front() != y.getShape() ||
-      x.getElementType() != y.getElementType())
-    return emitOpError("makes ")
-           << y << " of " << x << ", expected its shape without dimension 0";
-  LayoutAttr rows = getLayout(x), row = getLayout(y);
-  if (!rows && !row)
-    return success();
-  if (!rows || !row)
-    return emitOpError("has a layout on one side, expected two or none");
-  if (rows.getMesh().getSize(getAxis()) != x.getDimSize(0))
-    return emitOpError("takes ") << x.getDimSize(0) << " rows, expected "
-                                 << rows.getMesh().getSize(getAxis())
-                                 << ", the size of axis " << getAxis();
-  std::optional<AxisLayout> entry = row.getEntry(getAxis());
-  if (!entry || !entry->isEach())
-    return emitOpError("result has layout ")
-           << row << ", expected each on " << getAxis();
-  LayoutAttr expected = getLayoutOfTerms(row, getAxisAttr());
-  if (rows != expected)
-    return emitOpError("operand has layout ")
-           << rows << ", expected " << expected;
-  return success();
+  auto isEach = [](const AxisLayout &entry) { return entry.isEach(); };
+  return verifyRows(*this, getY().getType(), getX().getType(), getAxisAttr(),
+                    isEach, "each");
 }
 
 std::optional<Alias> OwnRowOp::getAlias(unsigned) {

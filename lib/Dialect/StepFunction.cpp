@@ -107,16 +107,28 @@ void Results::add(Value value, StringRef name, StringRef string,
   list.set(name, StringAttr::get(context, string));
   if (members)
     list.set(attr::members, members);
+  add(value, list.getDictionary(context));
+}
+
+void Results::add(Value value, DictionaryAttr attributes) {
   values.push_back(value);
-  attributes.push_back(list.getDictionary(context));
+  this->attributes.push_back(attributes);
 }
 
 void Results::keep(func::FuncOp func, StringRef name) {
   for (auto [i, value] : llvm::enumerate(getReturn(func).getOperands()))
-    if (getResultString(func, i, name)) {
-      values.push_back(value);
-      attributes.push_back(func.getResultAttrDict(i));
-    }
+    if (getResultString(func, i, name))
+      add(value, func.getResultAttrDict(i));
+}
+
+void Results::keepAll(func::FuncOp func) {
+  for (auto [i, value] : llvm::enumerate(getReturn(func).getOperands()))
+    add(value, func.getResultAttrDict(i));
+}
+
+void Results::append(const Results &others) {
+  llvm::append_range(values, others.values);
+  llvm::append_range(attributes, others.attributes);
 }
 
 void Results::assignTo(func::FuncOp func) const {

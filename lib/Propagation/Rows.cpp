@@ -41,6 +41,10 @@ LogicalResult Propagation::propagateTerms(TermsOp op) {
     single.note(op);
     return success();
   }
+  if (axis == workers)
+    return op.emitOpError("takes a value that all workers have, expected one "
+                          "that is each on axis ")
+           << axis.getValue();
   // All ranks have the sum.
   op.emitWarning("--compress and --sync save no time for some gradients: the "
                  "model mixes the samples of a batch, so ranks sum these "
@@ -75,7 +79,7 @@ LogicalResult Propagation::propagateOwnRow(OwnRowOp op) {
                     /*dim=*/0);
   if (!rows)
     return op.emitOpError("has rows that axis ")
-           << axis << " does not divide: " << op.getX().getType();
+           << axis.getValue() << " does not divide: " << op.getX().getType();
   OpBuilder builder(op);
   op.setOperand(reshard(op.getX(), rows, builder, op.getLoc()));
   SmallVector<AxisLayout> entries;

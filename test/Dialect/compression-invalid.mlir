@@ -1,7 +1,7 @@
 // RUN: dtc-opt %s --split-input-file --verify-diagnostics
 
 func.func @terms(%x: tensor<8x4xf32>) {
-  // expected-error @+1 {{makes 'tensor<2x8x2xf32>' of 'tensor<8x4xf32>', expected one more dimension in front, for the terms}}
+  // expected-error @+1 {{has rows 'tensor<2x8x2xf32>' of values 'tensor<8x4xf32>', expected one more dimension in front}}
   %t = dtc.terms %x over "dp" : tensor<8x4xf32> -> tensor<2x8x2xf32>
   return
 }
@@ -12,7 +12,7 @@ func.func @terms(%x: tensor<8x4xf32>) {
 #r = #dtc.layout<#mesh>
 #dp = #dtc.layout<#mesh, dp: split(0)>
 func.func @sum(%x: tensor<4xf32, #r>) {
-  // expected-error @+1 {{operand has layout #dtc.layout<#dtc.mesh<dp=2, mb=1>>, expected partial(sum) or each on dp}}
+  // expected-error @+1 {{has a value of layout #dtc.layout<#dtc.mesh<dp=2, mb=1>>, expected partial(sum) or each on dp}}
   %t = dtc.terms %x over "dp" : tensor<4xf32, #r> -> tensor<2x4xf32, #dp>
   return
 }
@@ -24,7 +24,7 @@ func.func @sum(%x: tensor<4xf32, #r>) {
 #dp = #dtc.layout<#mesh, dp: split(0)>
 #dp1 = #dtc.layout<#mesh, dp: split(1)>
 func.func @size(%x: tensor<4xf32, #p>) {
-  // expected-error @+1 {{makes 4 terms, expected 2, the size of axis dp}}
+  // expected-error @+1 {{has 4 rows, expected 2, the size of axis dp}}
   %t = dtc.terms %x over "dp" : tensor<4xf32, #p> -> tensor<4x4xf32, #dp>
   return
 }
@@ -35,7 +35,7 @@ func.func @size(%x: tensor<4xf32, #p>) {
 #p = #dtc.layout<#mesh, dp: partial(sum)>
 #dp1 = #dtc.layout<#mesh, dp: split(1)>
 func.func @layout(%x: tensor<4xf32, #p>) {
-  // expected-error @+1 {{result has layout}}
+  // expected-error @+1 {{has rows of layout #dtc.layout<#dtc.mesh<dp=2, mb=1>, dp: split(1)>, expected #dtc.layout<#dtc.mesh<dp=2, mb=1>, dp: split(0)>}}
   %t = dtc.terms %x over "dp" : tensor<4xf32, #p> -> tensor<2x4xf32, #dp1>
   return
 }
@@ -95,7 +95,7 @@ func.func @whole(%x: tensor<2x8xf32, #r>) {
 // -----
 
 func.func @own_row(%x: tensor<2x8xf32>) {
-  // expected-error @+1 {{makes 'tensor<4xf32>' of 'tensor<2x8xf32>', expected its shape without dimension 0}}
+  // expected-error @+1 {{has rows 'tensor<2x8xf32>' of values 'tensor<4xf32>', expected one more dimension in front}}
   %y = dtc.own_row %x over "dp" : tensor<2x8xf32> -> tensor<4xf32>
   return
 }
@@ -116,7 +116,7 @@ func.func @row_without_layout(%x: tensor<2x8xf32, #dp>) {
 #dp = #dtc.layout<#mesh, dp: split(0)>
 #each = #dtc.layout<#mesh, dp: each>
 func.func @rows(%x: tensor<4x8xf32, #dp>) {
-  // expected-error @+1 {{takes 4 rows, expected 2, the size of axis dp}}
+  // expected-error @+1 {{has 4 rows, expected 2, the size of axis dp}}
   %y = dtc.own_row %x over "dp" : tensor<4x8xf32, #dp> -> tensor<8xf32, #each>
   return
 }
@@ -127,7 +127,7 @@ func.func @rows(%x: tensor<4x8xf32, #dp>) {
 #dp = #dtc.layout<#mesh, dp: split(0)>
 #r = #dtc.layout<#mesh>
 func.func @whole_row(%x: tensor<2x8xf32, #dp>) {
-  // expected-error @+1 {{result has layout #dtc.layout<#dtc.mesh<dp=2, mb=1>>, expected each on dp}}
+  // expected-error @+1 {{has a value of layout #dtc.layout<#dtc.mesh<dp=2, mb=1>>, expected each on dp}}
   %y = dtc.own_row %x over "dp" : tensor<2x8xf32, #dp> -> tensor<8xf32, #r>
   return
 }
@@ -138,7 +138,7 @@ func.func @whole_row(%x: tensor<2x8xf32, #dp>) {
 #r = #dtc.layout<#mesh>
 #each = #dtc.layout<#mesh, dp: each>
 func.func @whole_rows(%x: tensor<2x8xf32, #r>) {
-  // expected-error @+1 {{operand has layout}}
+  // expected-error @+1 {{has rows of layout #dtc.layout<#dtc.mesh<dp=2, mb=1>>, expected #dtc.layout<#dtc.mesh<dp=2, mb=1>, dp: split(0)>}}
   %y = dtc.own_row %x over "dp" : tensor<2x8xf32, #r> -> tensor<8xf32, #each>
   return
 }

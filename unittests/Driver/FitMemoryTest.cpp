@@ -145,3 +145,18 @@ TEST(FitMemory, ChangesTheScheduleFirst) {
   EXPECT_EQ(fitMemory(problem, getPeak).printOptions(),
             "--schedule interleaved");
 }
+
+TEST(FitMemory, SplitsOnlyWithinReplicasThatTrainApart) {
+  auto getPeak = [](const Strategy &strategy) -> std::optional<int64_t> {
+    return 100 - 10 * strategy.parallel.zero -
+           20 * (strategy.schedule.offload == "parameters");
+  };
+  FitProblem problem = makeProblem(75);
+  problem.strategy.parallel.sync = "every:4";
+  problem.strategy.target.kind = "cuda";
+  EXPECT_EQ(fitMemory(problem, getPeak).bytes, 100);
+  problem.strategy.parallel.dp = 4;
+  problem.strategy.parallel.hsdp = 2;
+  problem.strategy.parallel.zero = 1;
+  EXPECT_EQ(fitMemory(problem, getPeak).printOptions(), "--zero 3");
+}

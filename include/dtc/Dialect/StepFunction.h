@@ -68,8 +68,11 @@ class Results {
 public:
   void add(mlir::Value value, llvm::StringRef name, llvm::StringRef string,
            mlir::Attribute members = {});
-  /// Adds the results that have this attribute.
+  void add(mlir::Value value, mlir::DictionaryAttr attributes);
+  /// Adds the results that have this attribute, or all.
   void keep(mlir::func::FuncOp func, llvm::StringRef name);
+  void keepAll(mlir::func::FuncOp func);
+  void append(const Results &others);
   /// Replaces the function's results by these.
   void assignTo(mlir::func::FuncOp func) const;
 

@@ -79,11 +79,18 @@ FailureOr<SmallVector<std::string>> dtc::listPrograms(ModuleOp module) {
   if (failed(manifest))
     return failure();
   SmallVector<std::string> names;
-  if (const json::Object *object = manifest->getAsObject())
-    if (const json::Array *programs = object->getArray("programs"))
-      for (const json::Value &program : *programs)
-        if (const json::Object *entry = program.getAsObject())
-          names.push_back(entry->getString("name").value_or("?").str());
+  const json::Object *object = manifest->getAsObject();
+  const json::Array *programs = object ? object->getArray("programs") : nullptr;
+  if (!programs)
+    return names;
+  for (const json::Value &program : *programs) {
+    const json::Object *entry = program.getAsObject();
+    auto name = entry ? entry->getString("name") : std::nullopt;
+    if (!name)
+      return module.emitError("has a program without a name in ")
+             << manifestAttrName;
+    names.push_back(name->str());
+  }
   return names;
 }
 

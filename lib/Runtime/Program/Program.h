@@ -223,7 +223,7 @@ struct Program {
   int countWorkers() const {
     return hasWorkers() ? mesh.axes[size_t(workerAxis)].size : 1;
   }
-  /// The function of a program between steps, by its index.
+  /// The function of a stage in a program between steps, by its index.
   dtc_step_fn functionOf(size_t number, int stage) const {
     return programs[number * stages.size() + size_t(stage)];
   }

@@ -118,10 +118,15 @@ Value ExchangeBuilder::random(const Segment &segment, ArrayRef<int64_t> shape,
 // Exchange and state
 //===----------------------------------------------------------------------===//
 
+void dtc::setSplit(Operation *op, StringAttr axis, int64_t dim) {
+  Builder builder(op->getContext());
+  op->setAttr(attr::splitDims, builder.getDictionaryAttr(builder.getNamedAttr(
+                                   axis, builder.getI64IntegerAttr(dim))));
+}
+
 Value ExchangeBuilder::exchange(Value x, int64_t dim) {
   auto moved = ReshapeOp::create(*this, loc, x.getType(), x);
-  moved->setAttr(attr::splitDims, getDictionaryAttr(getNamedAttr(
-                                      unit.axis, getI64IntegerAttr(dim))));
+  setSplit(moved, unit.axis, dim);
   return moved;
 }
 

@@ -50,6 +50,10 @@ inline mlir::RankedTensorType getTensorType(mlir::Value x) {
   return mlir::cast<mlir::RankedTensorType>(x.getType());
 }
 
+/// Asks for a layout of the op's result: the axis splits dimension `dim`; -1:
+/// whole.
+void setSplit(mlir::Operation *op, mlir::StringAttr axis, int64_t dim);
+
 class ExchangeBuilder : public mlir::OpBuilder {
 public:
   ExchangeBuilder(mlir::func::FuncOp step, const ExchangeUnit &unit,

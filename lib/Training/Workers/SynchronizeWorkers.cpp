@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Exchange/ExchangeBuilder.h"
 #include "../ParameterBuckets.h"
 #include "dtc/Dialect/StepFunction.h"
 #include "dtc/Support/Axes.h"
@@ -73,7 +74,7 @@ private:
   std::optional<OpBuilder> builder;
   std::optional<Synchronization> plan;
   SmallVector<WorkersTensor> tensors;
-  SmallVector<std::pair<Value, NamedAttrList>> added; ///< results
+  Results added;
 };
 
 } // namespace
@@ -126,9 +127,7 @@ Value SynchronizeWorkersPass::createSum(Value x) {
   Value sum = ReduceSumOp::create(*builder, x.getLoc(), createTerms(x),
                                   ArrayRef<int64_t>{0});
   auto whole = ReshapeOp::create(*builder, x.getLoc(), x.getType(), sum);
-  whole->setAttr(attr::splitDims,
-                 builder->getDictionaryAttr(builder->getNamedAttr(
-                     dataAxis, builder->getI64IntegerAttr(-1))));
+  setSplit(whole, builder->getStringAttr(dataAxis), /*dim=*/-1);
   return whole;
 }
 
@@ -184,7 +183,7 @@ void SynchronizeWorkersPass::add(const Program &program, Value value,
     attributes.set(attr::turn, program.turn);
   if (members)
     attributes.set(attr::members, members);
-  added.emplace_back(value, attributes);
+  added.add(value, attributes.getDictionary(&getContext()));
 }
 
 static SmallVector<WorkersTensor> collectTensors(func::FuncOp step) {
@@ -374,7 +373,7 @@ void SynchronizeWorkersPass::runOnOperation() {
   step = *found;
   builder.emplace(getReturn(step));
   tensors = collectTensors(step);
-  added.clear();
+  added = {};
   if (plan->kind == Synchronization::Every) {
     addFragments();
   } else {
@@ -391,15 +390,8 @@ void SynchronizeWorkersPass::runOnOperation() {
   func::ReturnOp ret = getReturn(step);
   if (std::optional<unsigned> eval = findResult(step, attr::output, evalName))
     ret.setOperand(*eval, createSum(ret.getOperand(*eval)));
-
-  SmallVector<Attribute> attributes;
-  for (unsigned i : llvm::seq(step.getNumResults()))
-    attributes.push_back(step.getResultAttrDict(i));
-  for (auto &[value, own] : added) {
-    ret->insertOperands(ret->getNumOperands(), value);
-    attributes.push_back(own.getDictionary(&getContext()));
-  }
-  step.setType(FunctionType::get(&getContext(), step.getArgumentTypes(),
-                                 ret.getOperandTypes()));
-  step.setResAttrsAttr(ArrayAttr::get(&getContext(), attributes));
+  Results results;
+  results.keepAll(step);
+  results.append(added);
+  results.assignTo(step);
 }
