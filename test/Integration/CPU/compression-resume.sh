@@ -4,36 +4,15 @@
 #
 # usage: compression-resume.sh WORKDIR
 
-source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-
-work=$1 model=mlp-digits
-rm -rf "$work"
-mkdir -p "$work"
-
-# resume PLAN STEPS: continues $folder to STEPS with the program of a plan.
-resume() {
-  local optimizer=adamw
-  case $1 in *dgc:*) optimizer=sgd ;; esac
-  [ -e "$work/${1//:/-}" ] || compile $model "$1" f32 $optimizer "$work/${1//:/-}"
-  train $model "$1" "$work/${1//:/-}" --steps "$2" --checkpoint-dir "$folder" --resume \
-    --save-weights "$folder.safetensors"
-}
+source "$(dirname "${BASH_SOURCE[0]}")/resume.sh"
 
 for more in sync=delayed:2 sync=delayed:1+zero=1 topk:0.1 int8 powersgd:2 \
   topk:0.1+error-feedback=ef21 topk:0.1+error-feedback=dgc:0.9 int8+zero=1 \
   int8+zero=2+hsdp=2 topk:0.1+zero=3; do
   case $more in
-    sync=*) plan=4x1:gpipe:1:$more ;;
-    *) plan=4x1:gpipe:1:compress=$more ;;
+    sync=*) has_same_bits 4x1:gpipe:1:$more ;;
+    *) has_same_bits 4x1:gpipe:1:compress=$more ;;
   esac
-  folder=$work/whole
-  rm -rf "$work/whole" "$work/parts"
-  resume "$plan" 8
-  folder=$work/parts
-  resume "$plan" 3
-  resume "$plan" 8
-  cmp "$work/whole.safetensors" "$work/parts.safetensors"
-  echo "ok: $more"
 done
 
 # Other plans continue: their own errors start from zero or from the mean of what is

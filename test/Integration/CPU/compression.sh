@@ -1,52 +1,14 @@
 #!/usr/bin/env bash
-# Compares training with compressed gradients on four ranks with a simulation of the
-# papers' rules (make_compression.py), in f64: losses and norms of 20 steps to 1e-10,
-# weights to 1e-9.
+# Compares training with compressed and delayed gradients on four ranks with a simulation
+# (make_compression.py).
 #
 # usage: compression.sh WORKDIR CASE...
 
-source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-
-work=$1
-shift
-cases=("$@")
+source "$(dirname "${BASH_SOURCE[0]}")/simulation.sh"
 reference=$inputs/compression.json
-rm -rf "$work"
-mkdir -p "$work"
 
-# check CASE MODEL PLAN COMPRESSOR OPTION...
-check() {
-  local case=$1 model=$2 plan=$3 compressor=$4 lr=0.05 data=
-  shift 4
-  [[ " ${cases[*]} " = *" $case "* ]] || return 0
-  echo "== $case $plan"
-  here=$work/$case-${plan//:/-}
-  mkdir "$here"
-  local options=(--optimizer sgd --momentum 0.9)
-  if [ "$model" = gpt2-tiny ]; then
-    options=(--optimizer adamw)
-    lr=1e-3
-  else
-    data=$inputs/compression.data
-  fi
-  # shellcheck disable=SC2046
-  run "$here/compile.log" "${DTC:-dtc}" "$inputs/$model.onnx" $(options_of "$plan") \
-    --batch $batch --dtype f64 --compress "$compressor" -o "$here/t" \
-    "${options[@]}" "$@"
-  train "$model" "$plan" "$here/t" --steps 20 --no-shuffle --lr $lr \
-    --metrics "$here/metrics.jsonl" --save-weights "$here/weights.safetensors"
-  rm "$here/t"
-  dtc-compare losses "$here/metrics.jsonl" "$reference" "$case" \
-    --tolerance 1e-10 --norm-tolerance 1e-9
-  if [ "$model" != gpt2-tiny ]; then
-    dtc-compare reference "$here/weights.safetensors" "$reference" \
-      "$case/weights" --tolerance 1e-9
-  fi
-}
-
-dp=4x1:gpipe:1
 digits() {
-  check "$1" mlp-digits "${@:2}"
+  check "$1" mlp-digits "$2" --compress "${@:3}"
 }
 digits topk $dp topk:0.05
 digits topk $dp:zero=1 topk:0.05
@@ -82,10 +44,12 @@ digits delayed3 $dp none --sync delayed:3
 digits delayed-topk $dp topk:0.05 --sync delayed:2
 
 gpt2() {
-  check "$1" gpt2-tiny "${@:2}"
+  check "$1" gpt2-tiny "$2" --compress "${@:3}"
 }
 gpt2 gpt2-delayed $dp none --sync delayed:1
 gpt2 gpt2-delayed $dp:zero=1 none --sync delayed:1
 gpt2 gpt2-topk $dp topk:0.01
 gpt2 gpt2-int8 $dp int8
 gpt2 gpt2-powersgd $dp powersgd:4
+
+expect_all

@@ -4,34 +4,13 @@
 #
 # usage: workers-resume.sh WORKDIR
 
-source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-
-work=$1 model=mlp-digits
-rm -rf "$work"
-mkdir -p "$work"
-
-# resume PLAN STEPS [OPTION...]: continues $folder to STEPS with the program of a plan.
-resume() {
-  local plan=$1 steps=$2
-  shift 2
-  [ -e "$work/${plan//:/-}" ] || compile $model "$plan" f32 adamw "$work/${plan//:/-}"
-  train $model "$plan" "$work/${plan//:/-}" --steps "$steps" --checkpoint-dir "$folder" \
-    --resume --save-weights "$folder.safetensors" "$@"
-}
+source "$(dirname "${BASH_SOURCE[0]}")/resume.sh"
 
 # The break is between two averages, and in the middle of a cycle.
 for more in sync=every:2 sync=every:4,outer=nesterov:0.7:0.9 sync=every:4,fragments=2 \
   sync=every:2,outer=nesterov:0.7:0.9+zero=2+hsdp=2 sync=gossip:ring \
   sync=gossip:exponential+zero=3+hsdp=2 sync=gossip:one-peer; do
-  plan=4x1:gpipe:1:$more
-  folder=$work/whole
-  rm -rf "$work/whole" "$work/parts"
-  resume "$plan" 8
-  folder=$work/parts
-  resume "$plan" 3
-  resume "$plan" 8
-  cmp "$work/whole.safetensors" "$work/parts.safetensors"
-  echo "ok: $more"
+  has_same_bits 4x1:gpipe:1:$more
 done
 
 # Other plans begin with the mean of the workers' parameters, which is what the former
