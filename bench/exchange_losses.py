@@ -4,9 +4,9 @@
 usage: exchange_losses.py [--steps 200] [--seeds 2] [OPTION...]
 
 Four replicas, batch 32, AdamW. Prints, for each way to exchange gradients or
-parameters, the loss on the validation data after the last step, its distance from that of
-uncompressed gradients, and the bytes that a rank sends in a step. OPTIONs of dtc
-replace --compress of the table's rows. Needs dtc on PATH.
+parameters, the loss on the validation data after the last step, its distance
+from that of uncompressed gradients, and the bytes that a rank sends in a step.
+OPTIONs of dtc replace --compress of the table's rows. Needs dtc on PATH.
 """
 
 import json

@@ -7,7 +7,8 @@ Each rank runs in a network namespace of its own, with a link that `tc tbf`
 limits in both directions. All links meet in a bridge. Prints, for each way to
 exchange gradients or parameters, the mean step time after the first step, steps
 per second relative to uncompressed gradients, and the bytes per step of the
-report. The model is tests' gpt2-tiny. Needs root, iproute2, Open MPI, and dtc on PATH.
+report. The model is tests' gpt2-tiny. Needs root, iproute2, Open MPI, and dtc on
+PATH.
 """
 
 import argparse
