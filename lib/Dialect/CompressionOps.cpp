@@ -123,6 +123,26 @@ std::optional<Alias> OwnRowOp::getAlias(unsigned) {
   return Alias{0, AliasKind::View};
 }
 
+LogicalResult PushedOp::verify() {
+  RankedTensorType x = getX().getType(), y = getY().getType();
+  if (x.getShape() != y.getShape() || x.getElementType() != y.getElementType())
+    return emitOpError("makes ") << y << " of " << x << ", expected one shape";
+  LayoutAttr own = getLayout(x), whole = getLayout(y);
+  if (!own && !whole)
+    return success();
+  StringAttr axis = getAxisAttr();
+  std::optional<AxisLayout> entry = own ? own.getEntry(axis) : std::nullopt;
+  if (!entry || !entry->isEach() || whole != own.without(axis.getValue()))
+    return emitOpError("makes ")
+           << y << " of " << x << ", expected an operand that is each on "
+           << axis.getValue() << " and a result that is the same on all of it";
+  return success();
+}
+
+std::optional<Alias> PushedOp::getAlias(unsigned) {
+  return Alias{0, AliasKind::View};
+}
+
 LogicalResult PermuteRowsOp::verify() {
   int64_t rows =
       getX().getType().getRank() == 0 ? 0 : getX().getType().getDimSize(0);

@@ -109,7 +109,10 @@ static void printWorkers(const ParallelOptions &plan) {
   if (!sync.hasWorkers())
     return;
   llvm::outs() << "workers      " << formatCount(workers, "replica");
-  if (sync.kind == Synchronization::Every)
+  if (sync.hasServer())
+    llvm::outs() << " and a server, at most " << formatCount(sync.ahead, "step")
+                 << " apart\n";
+  else if (sync.kind == Synchronization::Every)
     llvm::outs() << ", averaged every " << formatCount(sync.period, "step")
                  << "\n";
   else

@@ -141,6 +141,14 @@ static LogicalResult checkSync(const Strategy &strategy) {
   if (plan.replicasAtLaunch)
     return fail(given + " plans for each replica, but --dp auto leaves their "
                         "number open; use --dp N");
+  if (sync->hasServer() && plan.dp == plan.hsdp)
+    return fail(given +
+                " takes the first replica as the server of the others, "
+                "but there is 1 replica; use " +
+                (plan.hsdp == 1 ? "--dp 2 or more" : "a smaller --hsdp"));
+  if (sync->hasServer() && strategy.target.kind == "cuda")
+    return fail(given + " waits for whichever replica is first, which NCCL "
+                        "cannot; use it with --target cpu");
   if (sync->hasWorkers())
     return checkWorkers(strategy, given);
   if (plan.dp == plan.hsdp)

@@ -39,7 +39,7 @@ static SmallVector<Options::value_type> listSteps(const FitProblem &problem) {
     steps.push_back({"recompute", "selective"});
   // ZeRO splits neither over replicas whose number is open nor over those that
   // train apart.
-  bool areReplicasWhole = plan.replicasAtLaunch || countWorkers(plan) > 1;
+  bool areReplicasWhole = plan.replicasAtLaunch || countPositions(plan) > 1;
   int64_t splitters = areReplicasWhole ? plan.hsdp : plan.dp;
   for (int64_t zero = plan.zero + 1; splitters > 1 && zero <= 3; ++zero)
     steps.push_back({"zero", std::to_string(zero)});

@@ -7,6 +7,7 @@
 #include "dtc/Support/TemporaryFile.h"
 #include "dtc/Target/Targets.h"
 #include "dtc/Training/Optimizers.h"
+#include "dtc/Training/Synchronization.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/Support/Alignment.h"
 #include "llvm/Support/EndianStream.h"
@@ -73,6 +74,9 @@ ProgramInfo Compilation::getInfo() {
   info.globalBatch = globalBatch;
   info.skipsNonFinite = training.skipNonFinite;
   info.replicasAtLaunch = strategy.parallel.replicasAtLaunch;
+  if (Synchronization sync = getSynchronization(strategy.parallel);
+      sync.hasServer())
+    info.server = ProgramInfo::Server{sync.ahead, sync.dividesByStaleness};
   if (options.device)
     info.peakFlops = options.device->speed.getFlops(info.dtype);
   info.initializers = std::move(initializers);

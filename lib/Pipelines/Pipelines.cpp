@@ -145,7 +145,7 @@ void dtc::buildStrategyPipeline(OpPassManager &manager,
   ExpandTrainingOpsOptions expand;
   expand.statistics = options.batchNorm;
   expand.microbatches = strategy.getNumMicrobatches();
-  expand.dp = plan.dp / countWorkers(plan);
+  expand.dp = plan.dp / countPositions(plan);
   expand.replicas = plan.getOpenReplicas();
   manager.addPass(createExpandTrainingOps(expand));
 
@@ -200,7 +200,7 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   // over all positions. Runs before layouts are chosen: the joined matmul has
   // one layout and one reduction instead of one for each position.
   JoinGradientsOptions join;
-  join.parts = plan.dp / countWorkers(plan) * strategy.getNumMicrobatches();
+  join.parts = plan.dp / countPositions(plan) * strategy.getNumMicrobatches();
   manager.addPass(createJoinGradients(join));
 
   // Parameters that ZeRO shards lie in flat parameters ("buckets"), in the
@@ -244,6 +244,7 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   optimizer.clipNorm = options.clipNorm.value_or(0);
   optimizer.ema = options.ema.value_or(0);
   optimizer.skipNonFinite = options.skipNonFinite;
+  optimizer.served = getSynchronization(plan).hasServer();
   manager.addPass(createAddOptimizer(optimizer));
 
   // @step returns the sums that an evaluation reports. Runs after all passes
@@ -262,10 +263,17 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   // and states are there.
   SynchronizeWorkersOptions workers;
   workers.sync = plan.sync;
-  workers.workers = countWorkers(plan);
+  workers.workers = countPositions(plan);
   workers.tp = plan.tp;
   workers.bucketMb = strategy.schedule.bucketMb;
   manager.addPass(createSynchronizeWorkers(workers));
+
+  // If a server updates the parameters (--sync async), the updates become a
+  // program that it runs for each gradient. Runs last, as the pass before.
+  ServeParametersOptions server;
+  server.sync = plan.sync;
+  server.workers = countWorkers(plan);
+  manager.addPass(createServeParameters(server));
 
   // Merges constants and subexpressions that gradient rules and the evaluation
   // have created twice.
@@ -287,7 +295,7 @@ void dtc::buildParallelPipeline(OpPassManager &manager,
   AssignMeshOptions mesh;
   mesh.dp = options.dp;
   mesh.hsdp = options.hsdp;
-  mesh.workers = countWorkers(options) > 1;
+  mesh.workers = countPositions(options) > 1;
   mesh.pp = options.pp;
   mesh.tp = options.tp;
   mesh.microbatches = options.microbatches;

@@ -105,6 +105,8 @@ LogicalResult Propagation::propagate(Operation *op) {
     return propagateOwnRow(row);
   if (auto rows = dyn_cast<PermuteRowsOp>(op))
     return propagatePermutation(rows);
+  if (auto pushed = dyn_cast<PushedOp>(op))
+    return propagatePushed(pushed);
   auto split = op->getAttrOfType<DictionaryAttr>(attr::splitDims);
   op->removeAttr(attr::splitDims);
   bool perMicrobatch = bool(op->removeAttr(attr::perMicrobatch));

@@ -37,7 +37,7 @@ Value Propagation::getParts(StringAttr axis, OpBuilder &builder,
                             Location location) {
   if (axis == MeshAttr::timeAxis)
     return getNumbers(axis, "microbatch");
-  if (replicasAtLaunch && axis == dataAxis)
+  if ((replicasAtLaunch && axis == dataAxis) || (hasServer && axis == workers))
     return getNumbers(axis, "replica");
   auto type = RankedTensorType::get(mesh.getSize(axis), builder.getI64Type(),
                                     LayoutAttr::getReplicated(mesh));

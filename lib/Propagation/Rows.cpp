@@ -20,6 +20,10 @@ StringAttr Propagation::findWorkers(func::FuncOp step, MeshAttr mesh) {
   return {};
 }
 
+bool Propagation::findPushed(func::FuncOp step) {
+  return !step.getOps<PushedOp>().empty();
+}
+
 /// Completes the sums of the operand over other axes than that of its terms.
 LogicalResult Propagation::propagateTerms(TermsOp op) {
   StringAttr axis = op.getAxisAttr();
@@ -110,5 +114,19 @@ LogicalResult Propagation::propagatePermutation(PermuteRowsOp op) {
       op.getSources());
   single.note(moved);
   op.getY().replaceAllUsesWith(moved.getY());
+  return success();
+}
+
+LogicalResult Propagation::propagatePushed(PushedOp op) {
+  StringAttr axis = op.getAxisAttr();
+  LayoutAttr own = getLayout(op.getX().getType());
+  std::optional<AxisLayout> entry = own.getEntry(axis);
+  if (!entry || !entry->isEach())
+    return op.emitOpError("takes a value that all workers have, expected one "
+                          "that is each on axis ")
+           << axis.getValue();
+  op.getY().setType(
+      withLayout(op.getY().getType(), own.without(axis.getValue())));
+  single.note(op);
   return success();
 }

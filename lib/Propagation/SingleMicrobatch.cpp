@@ -9,6 +9,7 @@
 
 #include "dtc/Propagation/SingleMicrobatch.h"
 #include "dtc/Dialect/FindFunction.h"
+#include "dtc/Dialect/StepFunction.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -57,8 +58,12 @@ SingleMicrobatch::SingleMicrobatch(func::FuncOp step, MeshAttr mesh)
   }
   for (OpOperand &returned : body.getTerminator()->getOpOperands()) {
     unsigned number = returned.getOperandNumber();
-    bool isGradient = bool(step.getResultAttr(number, attr::gradient)) &&
-                      !afterSums.contains(returned.get().getDefiningOp());
+    StringAttr state = getResultString(step, number, attr::state);
+    bool isPushed =
+        state && state.getValue().rsplit('.').second == pushedStateName;
+    bool isGradient =
+        (step.getResultAttr(number, attr::gradient) || isPushed) &&
+        !afterSums.contains(returned.get().getDefiningOp());
     if (isGradient)
       gradients.insert(returned.get());
     auto output = step.getResultAttrOfType<StringAttr>(number, attr::output);

@@ -80,6 +80,9 @@ static void addMemory(func::FuncOp plan, StageReport &report) {
       report.hostBytes += bytes;
     } else if (isParameter) {
       report.parameterBytes += bytes;
+    } else if (plan.getArgAttr(number, attr::transient)) {
+      report.pushedBytes += getLocalBytes(argument.getType());
+      report.gradientBytes += bytes;
     } else if (plan.getArgAttr(number, attr::state)) {
       report.stateBytes += bytes;
     } else {

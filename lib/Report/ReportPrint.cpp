@@ -220,6 +220,12 @@ void Report::print(llvm::raw_ostream &os) const {
     addBytes("host: read", &StageReport::hostReadBytes);
     addBytes("host: written", &StageReport::hostWrittenBytes);
   }
+  if (llvm::any_of(stages, [](const StageReport &stage) {
+        return stage.pushedBytes > 0;
+      })) {
+    addBytes("pushed to the server", &StageReport::pushedBytes);
+    addBytes("pulled from it", &StageReport::pushedBytes);
+  }
   addRow("in flight", [](const StageReport &stage) {
     return std::to_string(stage.inFlight);
   });
@@ -374,6 +380,7 @@ json::Value Report::toJson() const {
                                {"gradients", stage.gradientBytes},
                                {"inputs", stage.inputBytes},
                                {"gathered", stage.gatheredBytes},
+                               {"pushed", stage.pushedBytes},
                                {"activations", stage.activationBytes},
                                {"reserved", stage.reservedBytes},
                                {"peak", stage.peakBytes},

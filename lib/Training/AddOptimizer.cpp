@@ -6,6 +6,7 @@
 
 #include "dtc/Dialect/StageAnalysis.h"
 #include "dtc/Dialect/StepFunction.h"
+#include "dtc/Support/Axes.h"
 #include "dtc/Training/Optimizers.h"
 #include "dtc/Training/Passes.h"
 #include <cmath>
@@ -222,6 +223,9 @@ void AddOptimizerPass::runOnOperation() {
   size_t numOptimizerStates = stateNames.size();
   if (ema != 0)
     stateNames.push_back(averageStateName);
+  size_t numUpdated = stateNames.size();
+  if (served)
+    stateNames.push_back(pushedStateName);
   FailureOr<Value> lr = getScalarInput(step, "lr");
   Value lossScale = findScalarInput(step, lossScaleKind);
   bool skips = lossScale || skipNonFinite;
@@ -267,12 +271,20 @@ void AddOptimizerPass::runOnOperation() {
     rest = rest.drop_front(parts.size());
     Value rate = getRate(builder, *lr, parts.front().getLrScale(), rates);
     SmallVector<ParameterUpdate> updates;
-    for (const TrainedParameter &part : parts)
-      updates.push_back({part.value,
-                         createClipped(builder, part.gradient, norm, lossScale),
-                         rate, *stepNumber,
+    for (const TrainedParameter &part : parts) {
+      Value gradient = createClipped(builder, part.gradient, norm, lossScale);
+      if (served) {
+        results.add(gradient, attr::state,
+                    (part.name + "." + pushedStateName).str(),
+                    part.getMembers());
+        gradient =
+            PushedOp::create(builder, gradient.getLoc(), gradient.getType(),
+                             part.state.back(), dataAxis);
+      }
+      updates.push_back({part.value, gradient, rate, *stepNumber,
                          ValueRange(part.state).take_front(numOptimizerStates),
                          part.decays()});
+    }
     auto values =
         definition->createUpdates(builder, updates, getSettings(parts.front()));
     for (auto [part, updated] : llvm::zip_equal(parts, values)) {
@@ -282,10 +294,12 @@ void AddOptimizerPass::runOnOperation() {
       if (ema != 0)
         updated.push_back(AverageOp::create(
             builder, part.value.getLoc(), part.value.getType(),
-            part.state.back(), updated[0], llvm::APFloat(double(ema))));
+            part.state[numOptimizerStates], updated[0],
+            llvm::APFloat(double(ema))));
       results.add(updated[0], attr::parameter, part.name, part.getMembers());
       for (auto [name, value] :
-           llvm::zip_equal(stateNames, ArrayRef(updated).drop_front()))
+           llvm::zip_equal(ArrayRef(stateNames).take_front(numUpdated),
+                           ArrayRef(updated).drop_front()))
         results.add(value, attr::state, (part.name + "." + name).str(),
                     part.getMembers());
     }

@@ -25,8 +25,8 @@ static llvm::StringMap<Type> getResultTypes(func::FuncOp step) {
   return types;
 }
 
-/// Checks that each trained parameter has a new value and a gradient, and each
-/// state a new value.
+/// Checks that each trained parameter has a new value and a gradient, which is
+/// also there if it is pushed to a server, and each state a new value.
 static LogicalResult verifyUpdates(func::FuncOp step) {
   bool isValid = true;
   llvm::StringMap<Type> types = getResultTypes(step);
@@ -49,7 +49,10 @@ static LogicalResult verifyUpdates(func::FuncOp step) {
         step.getArgAttr(argument.getArgNumber(), attr::frozen))
       continue;
     expect(argument, attr::parameter, attr::parameter);
-    expect(argument, attr::parameter, attr::gradient);
+    StringAttr name = getArgString(argument, attr::parameter);
+    if (!findResult(step, attr::state,
+                    (name.getValue() + "." + pushedStateName).str()))
+      expect(argument, attr::parameter, attr::gradient);
   }
   if (!findResult(step, attr::output, "grad_norm")) {
     isValid = false;

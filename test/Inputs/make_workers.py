@@ -1,15 +1,20 @@
-"""Writes workers.json: losses and gradient norms of the first worker, and the
-mean weights after 20 steps of four workers that train apart, in f64.
+"""Writes workers.json: losses, gradient norms and weights after 20 steps of four
+workers, in f64. If workers train apart, losses and norms are those of the first,
+and weights are the mean. If a server updates the weights, losses and norms are
+means over the workers' shares of a step, and arrivals-CASE.txt has the order of
+what the server did.
 
 usage: make_workers.py
 
 An independent simulation of local SGD (arXiv 1805.09767), DiLoCo (2311.08105),
-D-PSGD (1705.09056) and one-peer exponential graphs (2110.13363): PyTorch trains
-each worker on its samples, NumPy averages and mixes. Takes models and data as
-make_compression.py does. Needs the packages of bench/requirements.txt.
+D-PSGD (1705.09056), one-peer exponential graphs (2110.13363), and of bounded
+staleness (Ho et al., NIPS 2013) with rates by staleness (1511.05950): PyTorch
+trains each worker on its samples, NumPy averages and mixes. Takes models and
+data as make_compression.py does. Needs the packages of bench/requirements.txt.
 """
 
 import json
+import random
 
 import numpy as np
 import torch
@@ -144,14 +149,87 @@ def train(name, sync, make_optimizer, weights=True):
     return run
 
 
+# ---------------------------------------------------------------------------
+# A server
+# ---------------------------------------------------------------------------
+
+def draw_order(ahead, seed):
+    """A random order of events that the rule allows: ("give", step, share,
+    worker) and ("apply", step, share)."""
+    draw = random.Random(seed)
+    shares = [(step, share) for step in range(1, STEPS + 1)
+              for share in range(WORKERS)]
+    idle, holders, order = list(range(WORKERS)), {}, []
+    while shares or holders:
+        oldest = min(holders, default=shares[0] if shares else None)
+        may_give = shares and idle and shares[0][0] - oldest[0] <= ahead
+        if may_give and (not holders or draw.random() < 0.6):
+            share = shares.pop(0)
+            worker = idle.pop(draw.randrange(len(idle)))
+            holders[share] = worker
+            order.append(("give", *share, worker))
+        else:
+            share = draw.choice(sorted(holders))
+            idle.append(holders.pop(share))
+            order.append(("apply", *share))
+    return order
+
+
+def serve(name, case, ahead, make_optimizer, by_staleness=False, weights=True,
+          clip=float("inf")):
+    """A push is applied to newer weights than those that it was computed with."""
+    order = draw_order(ahead, seed=case)
+    lines = [f"dtc-arrivals 1 workers {WORKERS}"]
+    lines += [" ".join(map(str, event)) for event in order]
+    (HERE / f"arrivals-{case}.txt").write_text("\n".join(lines) + "\n")
+    module = load_module(name)
+    parameters = list(module.parameters())
+    optimizer = make_optimizer(parameters)
+    base = optimizer.param_groups[0]["lr"]
+    batches = list(load_batches(name))
+    losses, norms = np.zeros((2, STEPS, WORKERS))
+    updates, pushed = 0, {}
+    for kind, step, share, *_ in order:
+        if kind == "give":  # computed now, with the weights of now
+            inputs, labels = (part.chunk(WORKERS)[share]
+                              for part in batches[step - 1])
+            optimizer.zero_grad()
+            loss = F.cross_entropy(module(inputs).flatten(0, -2),
+                                   labels.flatten())
+            loss.backward()
+            norms[step - 1, share] = torch.nn.utils.clip_grad_norm_(
+                parameters, clip)
+            losses[step - 1, share] = loss.item()
+            pushed[step, share] = (updates, [p.grad.clone() for p in parameters])
+            continue
+        given, gradients = pushed.pop((step, share))
+        divisor = max(1, updates - given) if by_staleness else WORKERS
+        optimizer.param_groups[0]["lr"] = base / divisor
+        for parameter, gradient in zip(parameters, gradients):
+            parameter.grad = gradient
+        optimizer.step()
+        updates += 1
+    run = dict(loss=losses.mean(1).tolist(), grad_norm=norms.mean(1).tolist())
+    if weights:
+        run["weights"] = {key: fingerprint(value.detach())
+                          for key, value in module.named_parameters()}
+    return run
+
+
+def sgd(parameters):
+    return torch.optim.SGD(parameters, 0.05, momentum=0.9)
+
+
+def adamw(parameters):
+    return torch.optim.AdamW(parameters, 1e-3)
+
+
 def digits(sync):
-    return train("mlp-digits", sync,
-                 lambda p: torch.optim.SGD(p, 0.05, momentum=0.9))
+    return train("mlp-digits", sync, sgd)
 
 
 def gpt2(sync):
-    return train("gpt2-tiny", sync, lambda p: torch.optim.AdamW(p, 1e-3),
-                 weights=False)
+    return train("gpt2-tiny", sync, adamw, weights=False)
 
 
 def main():
@@ -168,6 +246,10 @@ def main():
         "one-peer": digits(Gossip(one_peer, after=True)),
         "gpt2-every": gpt2(Every(5, 0.7, 0.9)),
         "gpt2-ring": gpt2(Gossip(ring)),
+        "async": serve("mlp-digits", "async", 2, sgd),
+        "async-staleness": serve("mlp-digits", "async-staleness", 4, sgd,
+                                 by_staleness=True, clip=0.5),
+        "gpt2-async": serve("gpt2-tiny", "gpt2-async", 1, adamw, weights=False),
     }
     (HERE / "workers.json").write_text(json.dumps(report, indent=1) + "\n")
 

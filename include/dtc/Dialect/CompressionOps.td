@@ -50,6 +50,25 @@ def DTC_OwnRowOp : DTC_Op<"own_row", [
   let hasVerifier = 1;
 }
 
+def DTC_PushedOp : DTC_Op<"pushed", [
+    Pure, DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
+  let summary = "value that one position of a mesh axis has sent to a server";
+  let description = [{
+    Every position of `axis` has a value of its own, and the result is that of
+    one of them. The runtime decides which: before it runs the program that
+    contains the op, it copies the value into the memory of the operand on the
+    ranks that run the program. So this is a view, without communication.
+    Example: `%g = dtc.pushed %x over "dp" : tensor<8x4xf32> -> tensor<8x4xf32>`
+    Constraints: (C1) operand and result have one shape; (C2) with layouts, the
+    operand is each on the axis, and the result has no entry for it; both agree
+    in all else.
+  }];
+  let arguments = (ins DTC_Float:$x, StrAttr:$axis);
+  let results = (outs DTC_Float:$y);
+  let assemblyFormat = "$x `over` $axis attr-dict `:` type($x) `->` type($y)";
+  let hasVerifier = 1;
+}
+
 def DTC_PermuteRowsOp : DTC_TensorOp<"permute_rows", [
     AllTypesMatch<["x", "y"]>]> {
   let summary = "rows of a tensor in another order";

@@ -99,6 +99,9 @@ constexpr llvm::StringLiteral gatheredAtUse = "dtc.gathered_at_use";
 constexpr llvm::StringLiteral state = "dtc.state";
 /// Argument, of a state that a checkpoint may lack. It is zero then.
 constexpr llvm::StringLiteral optional = "dtc.optional";
+/// Argument, of a state that nothing needs after the programs that follow a
+/// step: checkpoints do not have it.
+constexpr llvm::StringLiteral transient = "dtc.transient";
 /// Result of a step: the name of the gradient's parameter.
 constexpr llvm::StringLiteral gradient = "dtc.gradient";
 /// Result: "loss", "grad_norm", "eval" or, for the model's output, "recorded".
@@ -111,8 +114,9 @@ constexpr llvm::StringLiteral languageModel = "dtc.language_model";
 /// batch; unit.
 constexpr llvm::StringLiteral mixesSamples = "dtc.mixes_samples";
 /// Result of a step: the program between steps that computes it ("average",
-/// "sync0"), after which the result has another of these attributes. Module of
-/// a stage: its program, "eval" or one of these; the training step's has none.
+/// "apply", "sync0"), after which the result has another of these attributes.
+/// Module of a stage: its program, "eval" or one of these; the training step's
+/// has none.
 constexpr llvm::StringLiteral program = "dtc.program";
 /// The same places: [period, turn] of a program that runs after step t if t
 /// modulo period is turn; absent if the runtime decides.

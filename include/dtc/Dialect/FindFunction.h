@@ -20,6 +20,8 @@ constexpr llvm::StringLiteral stepName = "step";
 /// The evaluation: a result of @step, and the function that SplitStages makes
 /// of it.
 constexpr llvm::StringLiteral evalName = "eval";
+/// The program of a server, which applies what a worker has pushed.
+constexpr llvm::StringLiteral applyName = "apply";
 /// The model's output, which evaluations can write to a file.
 constexpr llvm::StringLiteral recordedName = "recorded";
 

@@ -54,6 +54,9 @@ mlir::FailureOr<mlir::Value> getScalarInput(mlir::func::FuncOp step,
 
 /// The name of the state that is a parameter's moving average.
 constexpr llvm::StringLiteral averageStateName = "ema";
+/// The name of the state that is what a worker pushes to a server: a gradient,
+/// or the change of a running statistic.
+constexpr llvm::StringLiteral pushedStateName = "pushed";
 
 /// Whether an argument of a step is kept and changed: a state, a trained
 /// parameter, or a running statistic.

@@ -30,10 +30,16 @@ struct ProgramInfo {
   std::string loss;              ///< cross-entropy, bce, mse or output
   int64_t globalBatch = 0;       ///< samples in a step
   bool replicasAtLaunch = false; ///< whether the launch sets dp
-  bool skipsNonFinite = false;   ///< whether updates skip NaN gradients
-  double peakFlops = 0;          ///< FLOP/s of a rank's device; 0 if unknown
-  llvm::json::Object optimizer;  ///< name and hyper-parameters
-  Initializers initializers;     ///< of all parameters
+  /// Rules of a server that updates the parameters (--sync async).
+  struct Server {
+    int64_t ahead; ///< steps that a worker may be ahead of the slowest
+    bool dividesByStaleness; ///< the learning rate
+  };
+  std::optional<Server> server;
+  bool skipsNonFinite = false;  ///< whether updates skip NaN gradients
+  double peakFlops = 0;         ///< FLOP/s of a rank's device; 0 if unknown
+  llvm::json::Object optimizer; ///< name and hyper-parameters
+  Initializers initializers;    ///< of all parameters
   /// Other names that a parameter is saved under, by its name.
   llvm::StringMap<std::vector<std::string>> aliases;
   /// Tensors of the weights file that a saved model copies unchanged.

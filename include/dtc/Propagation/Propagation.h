@@ -19,7 +19,8 @@ public:
   Propagation(mlir::func::FuncOp step, MeshAttr mesh,
               bool replicasAtLaunch = false)
       : step(step), mesh(mesh), replicasAtLaunch(replicasAtLaunch),
-        workers(findWorkers(step, mesh)), single(step, mesh) {}
+        workers(findWorkers(step, mesh)), hasServer(findPushed(step)),
+        single(step, mesh) {}
 
   /// Marks a value that depends on no input, such as a parameter: its layout is
   /// the one that it is stored in.
@@ -36,11 +37,13 @@ private:
                             mlir::OpBuilder &builder, mlir::Location location);
   mlir::LogicalResult infer(mlir::Operation *op);
   static mlir::StringAttr findWorkers(mlir::func::FuncOp step, MeshAttr mesh);
+  static bool findPushed(mlir::func::FuncOp step);
   void drawApart(mlir::Operation *op,
                  llvm::MutableArrayRef<LayoutAttr> layouts) const;
   mlir::LogicalResult propagateTerms(TermsOp op);
   mlir::LogicalResult propagateOwnRow(OwnRowOp op);
   mlir::LogicalResult propagatePermutation(PermuteRowsOp op);
+  mlir::LogicalResult propagatePushed(PushedOp op);
   void fitTime(mlir::Operation *op);
   LayoutAttr keepTime(mlir::Value value, LayoutAttr own, LayoutAttr layout);
   LayoutAttr getRepeated(BroadcastOp repeat, LayoutAttr layout) const;
@@ -87,6 +90,8 @@ private:
   bool replicasAtLaunch;
   /// The axis whose positions have parameters of their own; null if none has.
   mlir::StringAttr workers;
+  /// Whether a server decides which share of the batch a worker computes.
+  bool hasServer;
   SingleMicrobatch single;
   llvm::DenseMap<std::pair<mlir::Value, LayoutAttr>, mlir::Value> resharded;
   llvm::DenseSet<mlir::Value> stored;

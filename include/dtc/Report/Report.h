@@ -80,6 +80,8 @@ struct StageReport {
   int64_t parameterBytes = 0, stateBytes = 0, gradientBytes = 0;
   int64_t inputBytes = 0;
   int64_t gatheredBytes = 0; ///< parameters that a step gathers and keeps
+  /// A worker pushes so many to a server for each share, and pulls as many.
+  int64_t pushedBytes = 0;
   /// Activations, messages, and working memory of functions.
   int64_t activationBytes = 0;
   int64_t peakBytes = 0; ///< of the arena

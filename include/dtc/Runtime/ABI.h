@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /// Raised whenever a struct, a signature or a limit in this file changes.
-#define DTC_ABI_VERSION 17
+#define DTC_ABI_VERSION 18
 
 /// The most messages of a rank, both ways, that may be in flight at once.
 #define DTC_MAX_MESSAGE_SLOTS 4096
@@ -178,11 +178,14 @@ extern const dtc_program dtc_program_v1;
 ///                                "tensor": {"shape": [1, 64, 4],
 ///                                           "splits": []},
 ///                                // if a checkpoint may lack it:
-///                                "optional": true}]}],
+///                                "optional": true,
+///                                // if no checkpoint has it:
+///                                "transient": true}]}],
 ///     "loss": 64, "grad_norm": 72,           // offsets of f64 scalars
 ///     "eval": 128                            // offset of the sums, f64
 ///   }],
-///   "worker_axis": "dp",            // optional
+///   "worker_axis": "dp",            // optional, as the next
+///   "server": {"ahead": 4, "rate_by_staleness": false},
 ///   "programs": [{"name": "average"},
 ///                {"name": "sync0", "period": 20, "turn": 0}],
 ///   "eval_sums": [{"name": "loss", "size": 1}, {"name": "count", "size": 1},
@@ -238,6 +241,13 @@ extern const dtc_program dtc_program_v1;
 ///   its own on its share of the batch. A place with "each" has its own value
 ///   for each position of an axis. `loss` and `grad_norm` are the worker's, and
 ///   `gradient` holds that of its share.
+/// * With a `server`, the ranks at position 0 of the `worker_axis` have the
+///   parameters and states, and the others are workers. A step leaves what it
+///   pushes in the states with "transient" true, "each" on the axis. The server
+///   gets it in the same places, and program "apply" updates its parameters and
+///   states by it. A worker is at most `ahead` steps ahead of the slowest. With
+///   `rate_by_staleness`, the learning rate is divided by the number of updates
+///   since the worker got its parameters, or else by the number of workers.
 /// * `programs` run between steps and change what ranks keep: after step t if t
 ///   modulo `period` is `turn`. "average" runs on request: it replaces each
 ///   worker's parameters by their mean.

@@ -207,6 +207,8 @@ def AddOptimizer : Pass<"dtc-add-optimizer", "mlir::ModuleOp"> {
     gradients that `dtc.clip_by_norm` has scaled; the results `dtc.gradient` and
     `grad_norm` are not scaled. Parameters that `--no-decay` selects have
     `weight_decay` 0, and those that `--lr-scale` selects a multiple of `lr`.
+    With `served`, the gradient that an update takes is a state, "NAME.pushed",
+    which `dtc.pushed` reads (ServeParameters).
 
     Before:
     ```mlir
@@ -232,6 +234,8 @@ def AddOptimizer : Pass<"dtc-add-optimizer", "mlir::ModuleOp"> {
     Option<"skipNonFinite", "skip-nonfinite", "bool", "false",
            "skip the update if the norm is NaN or infinite, as with a loss "
            "scale; the input `updates` replaces `step`">,
+    Option<"served", "served", "bool", "false",
+           "updates take the gradients that workers have pushed to a server">,
   ];
   let dependentDialects = ["::dtc::DTCDialect"];
 }
@@ -324,6 +328,37 @@ def SynchronizeWorkers : Pass<"dtc-synchronize-workers", "mlir::ModuleOp"> {
     Option<"workers", "workers", "int64_t", "1", "Positions of dp">,
     Option<"tp", "tp", "int64_t", "1", "Ranks that share each split product">,
     Option<"bucketMb", "bucket-mb", "int64_t", "25", "Size limit in MiB of what gossip exchanges at once">,
+  ];
+}
+
+def ServeParameters : Pass<"dtc-serve-parameters", "mlir::ModuleOp"> {
+  let summary = "Let a server update parameters in the order in which gradients arrive";
+  let description = [{
+    For `sync` async:S. The first position of dp is the server of the others,
+    the workers. The step of a worker ends with what it pushes: states
+    "NAME.pushed", which AddOptimizer has made of gradients, and this pass of
+    changes of running statistics. Program "apply", which the server runs for
+    each push, has the updates. All parameters and other states are the
+    server's: workers have copies of them (`dtc.shared`).
+
+    ```mlir
+    func.func @step(..., %w {dtc.parameter = "w"}, %p {dtc.state = "w.pushed"})
+        -> (%loss {dtc.output = "loss"}, %g {dtc.state = "w.pushed"}, %w1 {dtc.parameter = "w"}) {
+      %g = ...                                       // of the worker's share
+      %x = dtc.pushed %p over "dp"
+      %w1 = dtc.sgd_update %w, %x, %lr
+    // becomes
+    func.func @step(..., %w {dtc.parameter = "w", dtc.shared}, %p {dtc.state = "w.pushed", dtc.transient})
+        -> (%loss {dtc.output = "loss"}, %g {dtc.state = "w.pushed"},
+            %w1 {dtc.parameter = "w", dtc.program = "apply"})
+    ```
+    A running statistic changes by the mean of the workers' changes: each push
+    adds its change, divided by the number of workers. The sums of an evaluation
+    are those of the workers.
+  }];
+  let options = [
+    Option<"sync", "sync", "std::string", "\"step\"", "as --sync">,
+    Option<"workers", "workers", "int64_t", "1", "Positions of dp without the server">,
   ];
 }
 

@@ -22,6 +22,7 @@ struct Synchronization {
     Delayed, ///< gradients are applied some steps later
     Every,   ///< workers average their parameters after some steps
     Gossip,  ///< workers mix their parameters with neighbours' in each step
+    Async,   ///< a server applies workers' gradients as they arrive
   };
   Kind kind = Step;
   int64_t delay = 0;     ///< Delayed: of gradients, in steps
@@ -33,19 +34,30 @@ struct Synchronization {
   };
   std::optional<Outer> outer;
   MixingKind mixing = MixingKind::Ring; ///< Gossip
+  int64_t ahead = 0; ///< Async: steps that a worker may be ahead of the slowest
+  bool dividesByStaleness = false; ///< Async: the learning rate
 
   /// Parses "step", "delayed:T", "every:H[,outer=average|nesterov:LR:MOMENTUM]
-  /// [,fragments=P]" or "gossip:ring|torus|exponential|one-peer".
+  /// [,fragments=P]", "gossip:ring|torus|exponential|one-peer" or
+  /// "async:S[,rate=mean|staleness]".
   static llvm::Expected<Synchronization> parse(llvm::StringRef text);
 
-  bool hasWorkers() const { return kind == Every || kind == Gossip; }
+  /// Whether positions of dp compute apart.
+  bool hasWorkers() const {
+    return kind == Every || kind == Gossip || kind == Async;
+  }
+  /// Whether the first of these positions is a server.
+  bool hasServer() const { return kind == Async; }
 };
 
 /// The synchronisation of a plan whose options were checked.
 Synchronization getSynchronization(const ParallelOptions &plan);
 
-/// The number of workers of a plan whose options were checked; 1 if all
-/// replicas have the same parameters.
+/// The positions of dp that compute apart, in a plan whose options were
+/// checked; 1 if all replicas have the same parameters. A server is one of
+/// them.
+int64_t countPositions(const ParallelOptions &plan);
+/// The number of these that share the batch: all but the server.
 int64_t countWorkers(const ParallelOptions &plan);
 
 } // namespace dtc

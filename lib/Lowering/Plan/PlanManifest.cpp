@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PlanManifest.h"
+#include "dtc/Dialect/FindFunction.h"
 #include "dtc/Memory/MemoryPlan.h"
 #include "dtc/Plan/Skeleton.h"
 #include "dtc/Plan/Work.h"
@@ -17,6 +18,9 @@ namespace json = llvm::json;
 PlanManifest::PlanManifest(ModuleOp module) {
   if (auto flops = module->getAttrOfType<IntegerAttr>(attr::modelFlops))
     modelFlops = flops.getInt();
+  hasServer = llvm::any_of(module.getOps<ModuleOp>(), [](ModuleOp stage) {
+    return getProgram(stage) == applyName;
+  });
 }
 
 int32_t PlanManifest::getGroup(ArrayAttr axes) {
@@ -108,7 +112,8 @@ int64_t PlanManifest::addInput(func::FuncOp plan, unsigned argument) {
     if (StringAttr axis = findEach(type)) {
       workers = axis;
       SmallVector<int64_t> shape(type.getShape());
-      shape.front() *= getLayout(type).getMesh().getSize(axis.getValue());
+      int64_t positions = getLayout(type).getMesh().getSize(axis.getValue());
+      shape.front() *= hasServer ? positions - 1 : positions;
       type = type.clone(shape);
     }
     json::Object input = describe(name, type);
@@ -248,6 +253,8 @@ LogicalResult PlanManifest::addStage(func::FuncOp plan, int64_t arenaBytes,
         stored.place["name"] = name.getValue().rsplit('.').second;
         if (plan.getArgAttr(i, attr::optional))
           stored.place["optional"] = true;
+        if (plan.getArgAttr(i, attr::transient))
+          stored.place["transient"] = true;
         states[stored.name].push_back(std::move(stored.place));
       }
 

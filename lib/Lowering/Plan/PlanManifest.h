@@ -63,6 +63,7 @@ private:
   bool isLanguageModel = false, mixesSamples = false;
   MeshAttr mesh;
   mlir::StringAttr workers; ///< the axis of workers; null if there are none
+  bool hasServer = false;   ///< at the first position of this axis
   int64_t modelFlops = 0;   ///< 0 if unknown
 };
 

@@ -107,6 +107,10 @@ static FailureOr<std::string> completeManifest(ModuleOp module,
   manifest["global_batch"] = info.globalBatch;
   if (info.replicasAtLaunch)
     manifest["replica_axis"] = dataAxis;
+  if (info.server)
+    manifest["server"] =
+        json::Object{{"ahead", info.server->ahead},
+                     {"rate_by_staleness", info.server->dividesByStaleness}};
   if (info.skipsNonFinite)
     manifest["skips_nonfinite"] = true;
   if (info.peakFlops > 0)

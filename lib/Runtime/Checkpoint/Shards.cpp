@@ -28,7 +28,7 @@ static void forEachPlace(const Program &program, int rank, Callback callback) {
     const ParameterInfo &parameter = program.parameters[entry.index];
     auto visit = [&](std::string group, const ParameterInfo &tensor,
                      const Stage::Place &place, Stage::Rows rows,
-                     bool isOptional) {
+                     bool isOptional, bool isTransient) {
       std::vector<int> axes;
       axes.reserve(tensor.splits.size() + 3);
       for (const AxisSplit &split : tensor.splits)
@@ -39,26 +39,38 @@ static void forEachPlace(const Program &program, int rank, Callback callback) {
       if (int stages = mesh.find(stageAxis); stages >= 0)
         axes.push_back(stages);
       callback(KeptPiece{std::move(group), &tensor,
-                         pieceOf(tensor, place, mesh, rank), rows, isOptional},
+                         pieceOf(tensor, place, mesh, rank), rows, isOptional,
+                         isTransient},
                axes);
     };
     visit(parameterGroup, entry.own ? *entry.own : parameter, entry.place,
           entry.own ? Stage::Rows::each : Stage::Rows::none,
-          /*isOptional=*/false);
+          /*isOptional=*/false, /*isTransient=*/false);
     for (const Stage::State &state : entry.state)
       visit("state." + state.name, state.own ? *state.own : parameter,
-            state.place, state.rows, state.isOptional);
+            state.place, state.rows, state.isOptional, state.isTransient);
   }
+}
+
+/// The pieces that are transient, or those that are not.
+static std::vector<KeptPiece> listPieces(const Program &program, int rank,
+                                         bool transient) {
+  std::vector<KeptPiece> list;
+  forEachPlace(program, rank, [&](KeptPiece piece, const std::vector<int> &) {
+    if (piece.piece.count > 0 && piece.isTransient == transient)
+      list.push_back(std::move(piece));
+  });
+  return list;
 }
 
 std::vector<KeptPiece> dtc::rt::listHeldPieces(const Program &program,
                                                int rank) {
-  std::vector<KeptPiece> list;
-  forEachPlace(program, rank, [&](KeptPiece piece, const std::vector<int> &) {
-    if (piece.piece.count > 0)
-      list.push_back(std::move(piece));
-  });
-  return list;
+  return listPieces(program, rank, /*transient=*/false);
+}
+
+std::vector<KeptPiece> dtc::rt::listPushedPieces(const Program &program,
+                                                 int rank) {
+  return listPieces(program, rank, /*transient=*/true);
 }
 
 std::vector<KeptPiece> dtc::rt::listWrittenPieces(const Program &program,
@@ -77,7 +89,7 @@ std::vector<KeptPiece> dtc::rt::listWrittenPieces(const Program &program,
                    isOurs &= where[axis] == int(turn % size);
                    turn /= size;
                  }
-                 if (isOurs && piece.piece.count > 0)
+                 if (isOurs && piece.piece.count > 0 && !piece.isTransient)
                    list.push_back(std::move(piece));
                });
   return list;

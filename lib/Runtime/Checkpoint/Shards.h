@@ -25,13 +25,18 @@ struct KeptPiece {
   const ParameterInfo *parameter;
   Piece piece;
   Stage::Rows rows = Stage::Rows::none; ///< along dimension 0
-  bool isOptional = false; ///< zero if a checkpoint does not have it
+  bool isOptional = false;  ///< zero if a checkpoint does not have it
+  bool isTransient = false; ///< no checkpoint has it
+
+  bool isParameter() const { return group == "parameter"; }
 
   int64_t bytes() const { return piece.count * sizeOf(parameter->dtype); }
 };
 
-/// All pieces that a rank holds.
+/// All pieces that a rank holds and keeps from step to step.
 std::vector<KeptPiece> listHeldPieces(const Program &program, int rank);
+/// The pieces that a worker pushes to the server.
+std::vector<KeptPiece> listPushedPieces(const Program &program, int rank);
 
 /// The pieces that the rank writes. Of the ranks that hold the same piece one
 /// writes it, and they take turns.

@@ -128,6 +128,16 @@ public:
   /// Blocking transfers outside the steps: weights, gradients.
   virtual void sendData(int peer, const void *buffer, int64_t bytes) = 0;
   virtual void recvData(int peer, void *buffer, int64_t bytes) = 0;
+  /// Notices: messages of one size, apart from the data. A rank waits for the
+  /// first of its peers' notices, and gets the sender. GPUs' engines cannot.
+  virtual void sendNotice(int /*peer*/, const void * /*buffer*/,
+                          int64_t /*bytes*/) {
+    fatal("this engine cannot send notices");
+  }
+  virtual int recvNotice(const std::vector<int> & /*peers*/, void * /*buffer*/,
+                         int64_t /*bytes*/) {
+    fatal("this engine cannot wait for any of several ranks");
+  }
   /// Gathers the input of every rank, ordered by rank.
   virtual void gatherData(const void *input, void *output, int64_t bytes) = 0;
   /// The lowest rank that passes true, or -1; all ranks call this.

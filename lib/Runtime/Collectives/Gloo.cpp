@@ -43,6 +43,7 @@ constexpr int64_t smallBytes = 4 << 10;
 uint64_t numberOfGroup(size_t group) { return (uint64_t(1) << 32) + group; }
 uint64_t numberOfTag(int tag) { return (uint64_t(2) << 32) + uint64_t(tag); }
 constexpr uint64_t controlNumber = 0;
+constexpr uint64_t noticeNumber = 1;
 
 struct Group {
   std::vector<int> ranks;
@@ -165,6 +166,13 @@ public:
   }
   void recvData(int peer, void *buffer, int64_t bytes) override {
     mesh.receive(peer, controlNumber, buffer, bytes).wait();
+  }
+  void sendNotice(int peer, const void *buffer, int64_t bytes) override {
+    mesh.send(peer, noticeNumber, buffer, bytes).wait();
+  }
+  int recvNotice(const std::vector<int> &peers, void *buffer,
+                 int64_t bytes) override {
+    return mesh.receiveAny(peers, noticeNumber, buffer, bytes);
   }
   void gatherData(const void *input, void *output, int64_t bytes) override {
     perform(world, Collective::allGather(input, output, bytes));

@@ -251,10 +251,25 @@ GlooMesh::Message GlooMesh::receive(int peer, uint64_t number, void *buffer,
   return begin(false, peer, number, buffer, bytes);
 }
 
+constexpr std::chrono::hours always(24 * 365);
+
+int GlooMesh::receiveAny(const std::vector<int> &peers, uint64_t number,
+                         void *buffer, int64_t bytes) {
+  try {
+    auto unbound =
+        connections->transport().createUnboundBuffer(buffer, size_t(bytes));
+    unbound->recv(peers, number);
+    int peer = -1;
+    unbound->waitRecv(&peer, always);
+    return peer;
+  } catch (const std::exception &error) {
+    failOn(peers.front(), error);
+  }
+}
+
 void GlooMesh::Message::wait() {
   if (!state)
     return;
-  constexpr std::chrono::hours always(24 * 365);
   try {
     if (state->sends)
       state->buffer->waitSend(always);

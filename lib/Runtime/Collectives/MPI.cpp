@@ -26,6 +26,8 @@ namespace {
 
 /// MPI counts with int; larger buffers travel in pieces of this many elements.
 constexpr int64_t pieceCount = int64_t(1) << 30;
+/// Tags of blocking transfers outside the steps.
+constexpr int dataTag = 0, noticeTag = 1;
 
 void check(int code, const char *call) {
   if (code == MPI_SUCCESS)
@@ -218,15 +220,30 @@ public:
 
   void sendData(int peer, const void *buffer, int64_t bytes) override {
     transfer(bytes, [&](int count, MPI_Datatype type) {
-      check(MPI_Send(buffer, count, type, peer, 0, control), "MPI_Send");
+      check(MPI_Send(buffer, count, type, peer, dataTag, control), "MPI_Send");
     });
   }
 
   void recvData(int peer, void *buffer, int64_t bytes) override {
     transfer(bytes, [&](int count, MPI_Datatype type) {
-      check(MPI_Recv(buffer, count, type, peer, 0, control, MPI_STATUS_IGNORE),
+      check(MPI_Recv(buffer, count, type, peer, dataTag, control,
+                     MPI_STATUS_IGNORE),
             "MPI_Recv");
     });
+  }
+
+  void sendNotice(int peer, const void *buffer, int64_t bytes) override {
+    check(MPI_Send(buffer, int(bytes), MPI_BYTE, peer, noticeTag, control),
+          "MPI_Send");
+  }
+
+  int recvNotice(const std::vector<int> &, void *buffer,
+                 int64_t bytes) override {
+    MPI_Status status;
+    check(MPI_Recv(buffer, int(bytes), MPI_BYTE, MPI_ANY_SOURCE, noticeTag,
+                   control, &status),
+          "MPI_Recv");
+    return status.MPI_SOURCE;
   }
 
   void gatherData(const void *input, void *output, int64_t bytes) override {

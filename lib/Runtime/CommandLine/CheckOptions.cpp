@@ -53,6 +53,25 @@ static void checkEvaluation(const CLI::App &app, Options &options) {
     fail("found --data synthetic with --evaluate, expected a directory");
 }
 
+/// With a server, ranks have no common step, so nothing can be seen in one.
+static void checkServer(const CLI::App &app, const Program &program) {
+  if (!program.server) {
+    for (const char *option : {"--record-arrivals", "--replay-arrivals"})
+      if (app.count(option))
+        fail("found %s, but this program has no server; compile it with --sync "
+             "async:S",
+             option);
+    return;
+  }
+  for (const char *option :
+       {"--trace", "--profile", "--dump-gradients", "--find-nonfinite",
+        "--gradient-noise", "--check-replicas"})
+    if (app.count(option))
+      fail("found %s, which looks at a step of all ranks, but under --sync "
+           "async workers compute steps at different times; leave it out",
+           option);
+}
+
 void dtc::rt::checkOptions(const CLI::App &app, const Program &program,
                            Options &options, const std::string &traceSteps) {
   for (const CLI::Option *option : app.get_options())
@@ -66,6 +85,7 @@ void dtc::rt::checkOptions(const CLI::App &app, const Program &program,
          options.learningRate.peak, FLT_MAX);
   if (options.evaluates)
     return checkEvaluation(app, options);
+  checkServer(app, program);
   if (!options.predict.empty())
     fail("found --predict, expected --evaluate with it");
   for (const char *option : {"--early-stop", "--eval-batches", "--eval-data",

@@ -304,6 +304,16 @@ void dtc::rt::addSavingOptions(CLI::App &app, Options &options) {
                  "write all gradients of each step, before clipping, to "
                  "step-N.safetensors")
       ->type_name("DIR");
+  app.add_option("--record-arrivals", options.recordArrivals,
+                 "with dtc --sync async: write the order in which the server "
+                 "gave shares of batches and applied gradients")
+      ->type_name("FILE")
+      ->check(fileName);
+  app.add_option("--replay-arrivals", options.replayArrivals,
+                 "repeat the order of a file of --record-arrivals, which "
+                 "repeats that training bit for bit")
+      ->type_name("FILE")
+      ->check(fileName);
 }
 
 void dtc::rt::addDisplayOptions(CLI::App &app, Options &options,

@@ -78,6 +78,9 @@ public:
               Arena &arena, bool ahead = false, int prefetch = 0,
               int64_t end = 0);
   BatchLoader(const BatchLoader &) = delete; ///< its thread knows its address
+  /// Later steps load this share of their batches. For steps that are neither
+  /// prepared nor read ahead.
+  void takeShare(int64_t share) { dataRank = program.batchRank(rank, share); }
   /// Does nothing if it saves no time.
   void prepare(int64_t step);
   void load(int64_t step);
@@ -97,7 +100,8 @@ private:
   const Program &program;
   DataSource &source;
   Arena &arena;
-  int dataRank;
+  int rank;
+  int dataRank; ///< among those that share the batch
   std::vector<Buffer> buffers;
   int64_t totalBytes = 0;            ///< of all buffers
   std::unique_ptr<ReadAhead> reader; ///< null: rows are read when needed

@@ -22,6 +22,8 @@ struct StepMetrics {
   std::optional<double> flopsPerSecond = {}, mfu = {}; ///< as of ModelSpeed
   /// As of GradientNoise: the root of the mean square over ranks, and samples.
   std::optional<double> localGradientNorm = {}, noiseScale = {};
+  /// Updates between the parameters that a worker got and its push, on average.
+  std::optional<double> staleness = {};
 };
 
 /// Means over all samples of an evaluation, which weight every label or element
@@ -61,7 +63,8 @@ void forEachNumber(const StepMetrics &metrics, const Use &use) {
        {std::pair("model_flops_per_second", metrics.flopsPerSecond),
         {"mfu", metrics.mfu},
         {"grad_norm_local", metrics.localGradientNorm},
-        {"gradient_noise_scale", metrics.noiseScale}})
+        {"gradient_noise_scale", metrics.noiseScale},
+        {"staleness", metrics.staleness}})
     if (value)
       use(key, key, *value);
 }

@@ -59,6 +59,8 @@ struct Options {
   /// Empty: none.
   std::string metrics, tensorboard, saveWeights, saveAverages, saveBest,
       dumpGradients, trace;
+  /// Of a server. Empty: none.
+  std::string recordArrivals, replayArrivals;
   std::string checkpointDir;   ///< empty: none
   int64_t checkpointEvery = 0; ///< 0: at the end and when stopped
   int64_t keepCheckpoints = 3;

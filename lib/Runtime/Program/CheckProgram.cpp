@@ -112,18 +112,19 @@ static void checkEvalSums(const Program &program) {
            (long long)sum.size);
 }
 
-/// Checks the programs between steps. Workers need their average.
+/// Checks the programs between steps. A server needs the one that applies
+/// gradients, other workers their average.
 static void checkPrograms(const Program &program) {
-  bool hasAverage = false;
   for (const ProgramBetweenSteps &entry : program.between) {
-    hasAverage |= entry.name == averageProgram;
     if (entry.period < 0 || entry.turn < 0 ||
         entry.turn >= std::max<int64_t>(entry.period, 1))
       fail("program '%s' has turn %lld of %lld steps", entry.name.c_str(),
            (long long)entry.turn, (long long)entry.period);
   }
-  if (program.hasWorkers() && !hasAverage)
-    fail("there are workers, but no program '%s'", averageProgram);
+  if (program.server && (!program.hasWorkers() || program.countWorkers() < 1))
+    fail("there is a server, but no worker");
+  if (program.hasWorkers())
+    program.findBetween(program.server ? applyProgram : averageProgram);
 }
 
 void dtc::rt::checkProgram(const Program &program, uint32_t numStages) {

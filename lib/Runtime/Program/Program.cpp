@@ -84,9 +84,27 @@ bool Program::readsWeights() const {
          });
 }
 
-int Program::batchRanks() const { return mesh.sizeOf(batchAxes); }
+int Program::batchRanks() const {
+  int ranks = mesh.sizeOf(batchAxes);
+  return server ? ranks / (countWorkers() + 1) * countWorkers() : ranks;
+}
 
-int Program::batchRank(int rank) const { return mesh.place(batchAxes, rank); }
+int Program::batchRank(int rank, std::optional<int64_t> share) const {
+  int place = mesh.place(batchAxes, rank);
+  if (!server)
+    return place;
+  int ofWorker = batchRanks() / countWorkers(), position = place / ofWorker;
+  return int(share.value_or(std::max(position - 1, 0))) * ofWorker +
+         place % ofWorker;
+}
+
+size_t Program::findBetween(std::string_view name) const {
+  auto found = std::ranges::find(between, name, &ProgramBetweenSteps::name);
+  if (found == between.end())
+    fail("found no program '%.*s' between steps", int(name.size()),
+         name.data());
+  return size_t(found - between.begin());
+}
 
 void Program::setReplicas(int replicas) {
   int former = std::exchange(mesh.axes[replicaAxis].size, replicas);

@@ -25,6 +25,8 @@ constexpr const char *averageState = "ema";
 constexpr const char *anchorState = "anchor";
 /// The program that replaces each worker's parameters by their mean.
 constexpr const char *averageProgram = "average";
+/// The program of a server, which applies what a worker has pushed.
+constexpr const char *applyProgram = "apply";
 
 enum class InputKind {
   input,
@@ -117,6 +119,7 @@ struct Stage {
     /// Whether a checkpoint may lack it, or have another shape; it is zero
     /// then.
     bool isOptional = false;
+    bool isTransient = false; ///< no checkpoint has it
   };
   struct Parameter {
     int index;
@@ -144,6 +147,13 @@ struct ProgramBetweenSteps {
   int64_t period = 0, turn = 0;
 
   bool follows(int64_t step) const { return period && step % period == turn; }
+};
+
+/// The rules of a server, which has the parameters and updates them by what
+/// workers push. ABI.h says more.
+struct ServerInfo {
+  int64_t ahead;
+  bool dividesRateByStaleness;
 };
 
 /// One of the sums of an evaluation, or one for each class.
@@ -182,6 +192,7 @@ struct Program {
   int64_t globalBatch;  ///< of one replica while the mesh has an open axis
   int replicaAxis = -1; ///< the launch sets its size; -1: none
   int workerAxis = -1;  ///< its positions train apart; -1: all ranks together
+  std::optional<ServerInfo> server; ///< at position 0 of this axis
   std::vector<ProgramBetweenSteps> between;
   int64_t modelFlops = 0;      ///< of a step, on all ranks; 0: not known
   double peakFlops = 0;        ///< of a rank's device, a second; 0: not known
@@ -219,10 +230,13 @@ struct Program {
   void setReplicas(int replicas);
 
   bool hasWorkers() const { return workerAxis >= 0; }
-  /// 1 if all ranks train together.
+  /// The positions that share the batch; 1 if all ranks train together.
   int countWorkers() const {
-    return hasWorkers() ? mesh.axes[size_t(workerAxis)].size : 1;
+    return hasWorkers() ? mesh.axes[size_t(workerAxis)].size - (server ? 1 : 0)
+                        : 1;
   }
+  /// The place of this name in `between`; throws an Error if there is none.
+  size_t findBetween(std::string_view name) const;
   /// The function of a stage in a program between steps, by its index.
   dtc_step_fn functionOf(size_t number, int stage) const {
     return programs[number * stages.size() + size_t(stage)];
@@ -235,9 +249,10 @@ struct Program {
     return false;
   }
   /// The number of ranks that share the batch, and the index of a rank among
-  /// them.
+  /// them. With a server, a worker's ranks have a share that changes; `share`
+  /// is that of their position, or of the first for the server, by default.
   int batchRanks() const;
-  int batchRank(int rank) const;
+  int batchRank(int rank, std::optional<int64_t> share = std::nullopt) const;
   /// Rows of one micro-batch on one rank.
   int64_t blockRows() const {
     return globalBatch / (microbatches * batchRanks());

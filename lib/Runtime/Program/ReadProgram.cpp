@@ -120,6 +120,7 @@ static Stage::State readState(const Json &json, const ParameterInfo &parameter,
                               const Mesh &mesh) {
   Stage::State state{json.at("name"), readPlace(json, mesh), std::nullopt};
   state.isOptional = json.value("optional", false);
+  state.isTransient = json.value("transient", false);
   for (auto [key, rows] :
        {std::pair("terms", Stage::Rows::terms), {"each", Stage::Rows::each}})
     if (json.contains(key)) {
@@ -199,6 +200,9 @@ static void readManifest(const Json &json, Program &program) {
     program.replicaAxis = findAxis(program.mesh, json["replica_axis"]);
   if (json.contains("worker_axis"))
     program.workerAxis = findAxis(program.mesh, json["worker_axis"]);
+  if (json.contains("server"))
+    program.server = {readWhole(json["server"].at("ahead")),
+                      json["server"].at("rate_by_staleness")};
   for (const Json &entry : json.value("programs", Json::array()))
     program.between.push_back({entry.at("name"),
                                entry.value("period", int64_t(0)),

@@ -59,6 +59,7 @@ void dtc::rt::lockOutputs(const Program &program, const Options &options,
       {"--save-ema", options.saveAverages},
       {"--save-best", options.saveBest},
       {"--predict", options.predict},
+      {"--record-arrivals", options.recordArrivals},
       {"--trace", options.trace},
       {"--profile", options.profile}};
   for (auto &[option, path] : files) {

@@ -39,7 +39,7 @@ void StepInputs::write(const StepNumbers &numbers) const {
                   double(program.mesh.axes[program.replicaAxis].size));
       break;
     case InputKind::replica:
-      arena.store(entry.offset, replica);
+      arena.store(entry.offset, program.server ? numbers.share : replica);
       break;
     case InputKind::seed:
       arena.store(entry.offset, seed);

@@ -14,6 +14,7 @@ struct StepNumbers {
   double learningRate;
   double lossScale = 1;
   int64_t update = 0; ///< from 1; 0: there is none
+  int64_t share = 0;  ///< of the batch, that a worker of a server computes
 };
 
 /// Writes the numbers of a step, and the inputs of random numbers. Call before

@@ -55,8 +55,10 @@ TrainingLoop::TrainingLoop(const Program &program, const Options &options,
           context.plan().arenaBytes, context.plan().hostBytes,
           collectives.sharesArena() ? Sharing::machine : Sharing::none)),
       source(std::move(data)),
-      loader(program, collectives.rank(), *source, *arena, /*ahead=*/true,
-             options.prefetch, options.steps),
+      // With a server, the next share is not known before.
+      loader(program, collectives.rank(), *source, *arena,
+             /*ahead=*/!program.server, program.server ? 0 : options.prefetch,
+             options.steps),
       inputs(program, context.plan(), collectives.rank(), *arena, options.seed),
       lossScale(options.lossScale),
       earlyStop(options.earlyStop, options.bestBy), average(context, *arena),
@@ -83,6 +85,11 @@ TrainingLoop::TrainingLoop(const Program &program, const Options &options,
     noiseScale.emplace(double(program.globalBatch) / program.batchRanks(),
                        double(program.globalBatch));
   }
+  if (program.server)
+    server.emplace(
+        context, *arena, options, inputs,
+        [this](const Share &share) { return compute(share); },
+        [this](const ServedStep &done) { reportServed(done); });
   if (!options.checkpointDir.empty())
     checkpoints.emplace(context, *arena, options,
                         TrainingSetting(program, options, describeData()));
@@ -135,6 +142,8 @@ void TrainingLoop::loadState() {
           }
           if (!options.trace.empty() || !options.profile.empty())
             openTrace();
+          if (server)
+            server->start(firstStep);
           if (leads())
             reporter.emplace(program, options, showsBar(options),
                              context.plan().arenaBytes,
@@ -204,7 +213,12 @@ std::string TrainingLoop::announce() const {
 
 std::vector<std::string> TrainingLoop::notes() const {
   std::vector<std::string> notes = {resumeNote};
-  if (leads() && program.hasWorkers())
+  if (leads() && program.server)
+    notes.push_back(format(
+        "%d workers push gradients to a server, at most %lld steps apart; "
+        "loss and gradient norm of a step are means over the workers' shares",
+        program.countWorkers(), (long long)program.server->ahead));
+  else if (leads() && program.hasWorkers())
     notes.push_back(format(
         "%d replicas train apart; the loss and the gradient norm of a step are "
         "those of the first, evaluations and saved weights are of the average",
@@ -227,7 +241,10 @@ TrainingEnd TrainingLoop::train() {
       earlyStop.ends() ? TrainingEnd::noBetter : TrainingEnd::finished;
   int64_t step = firstStep;
   for (; step <= options.steps && how == TrainingEnd::finished; ++step) {
-    runStep(step);
+    if (server)
+      step = runServed(step);
+    else
+      runStep(step);
     if (tuning && step == firstStep)
       finishTuning();
     bool stopsByNumbers = options.onNonFinite == OnNonFinite::stop;
@@ -235,14 +252,14 @@ TrainingEnd TrainingLoop::train() {
       how = TrainingEnd::notFinite;
       break;
     }
-    if (program.hasWorkers() && !isFinite)
+    if (program.hasWorkers() && !server && !isFinite)
       stopVote.observe({step, loss, gradientNorm});
     bool evaluates =
         evaluation && (step % options.evalEvery == 0 || step == options.steps);
     // Workers agree on their numbers before they use or save parameters.
-    bool mustVote =
-        program.hasWorkers() && (evaluates || step == options.steps ||
-                                 (checkpoints && checkpoints->isDue(step)));
+    bool mustVote = server || (program.hasWorkers() &&
+                               (evaluates || step == options.steps ||
+                                (checkpoints && checkpoints->isDue(step))));
     bool wantsStop = stopSignal() || (checkpoints && checkpoints->hasFailed());
     StopVote::Decision vote = stopVote.decide(step, wantsStop, mustVote);
     judgeWorkers(vote);
@@ -491,6 +508,42 @@ void TrainingLoop::runStep(int64_t step) {
     inspect(step, scale);
 }
 
+/// Runs steps until all ranks must have the parameters. Returns the last one.
+int64_t TrainingLoop::runServed(int64_t first) {
+  int64_t last = options.steps;
+  for (int64_t every : {evaluation ? options.evalEvery : 0,
+                        checkpoints ? options.checkpointEvery : 0})
+    if (every > 0)
+      last = std::min(last, (first + every - 1) / every * every);
+  if (tuning && first == firstStep)
+    last = first;
+  return server->run(first, last);
+}
+
+/// Computes a share of a step as a worker.
+ParameterServer::Computed TrainingLoop::compute(const Share &share) {
+  observe(share.step, true);
+  inputs.write({share.step, /*learningRate=*/0, /*lossScale=*/1, /*update=*/0,
+                share.index});
+  loader.takeShare(share.index);
+  loader.load(share.step - 1);
+  context.device.run(program.steps[context.stage], context, *arena);
+  context.device.synchronize();
+  observe(share.step, false);
+  return {scalarAt(context.plan().loss), scalarAt(context.plan().gradientNorm)};
+}
+
+/// Rank 0 sees the steps of all workers.
+void TrainingLoop::reportServed(const ServedStep &done) {
+  loss = done.loss;
+  gradientNorm = done.gradientNorm;
+  staleness = done.staleness;
+  isFinite = std::isfinite(loss) && std::isfinite(gradientNorm);
+  if (!isFinite)
+    stopVote.observe({done.step, loss, gradientNorm});
+  report(done.step, done.seconds, std::nullopt, std::nullopt);
+}
+
 /// Looks at what the step has left in the arena.
 void TrainingLoop::inspect(int64_t step, std::optional<double> scale) {
   if (replicas)
@@ -513,6 +566,7 @@ void TrainingLoop::report(int64_t step, double seconds,
     metrics.epoch = double(step) / double(options.stepsPerEpoch);
   if (int64_t tokens = program.tokensPerSample())
     metrics.tokensPerSecond = double(tokens) * metrics.samplesPerSecond;
+  metrics.staleness = staleness;
   metrics.flopsPerSecond = speed.flopsPerSecond(seconds);
   metrics.mfu = speed.mfu(seconds);
   if (localSquares) {

@@ -20,6 +20,7 @@
 #include "Outputs.h"
 #include "Program/Context.h"
 #include "RankJob.h"
+#include "Server/ParameterServer.h"
 #include "StepInputs.h"
 #include "StopVote.h"
 #include "System/ReservedSpace.h"
@@ -69,6 +70,9 @@ private:
 
   TrainingEnd train();
   void runStep(int64_t step);
+  int64_t runServed(int64_t first);
+  ParameterServer::Computed compute(const Share &share);
+  void reportServed(const ServedStep &done);
   void runPlan(int64_t step);
   void runPrograms(int64_t step);
   void inspect(int64_t step, std::optional<double> scale);
@@ -108,7 +112,9 @@ private:
   std::optional<NoiseScale> noiseScale; ///< rank 0 adds to it
   std::optional<Checkpointer> checkpoints;
   WorkerAverage average;
+  std::optional<ParameterServer> server;
   double loss = 0, gradientNorm = 0; ///< of the last step
+  std::optional<double> staleness;   ///< of the last step, with a server
   StopVote stopVote;
   std::optional<NotFiniteStep> notFinite; ///< that ended a training of workers
   int64_t firstStep = 1;

@@ -34,12 +34,10 @@ static bool isFirstHolder(const Program &program, int rank,
 WorkerAverage::WorkerAverage(dtc_context &context, Arena &arena)
     : context(context), arena(arena) {
   const Program &program = context.program;
-  if (!program.hasWorkers())
+  if (!program.hasWorkers() || program.server)
     return;
-  auto found = std::ranges::find(program.between, averageProgram,
-                                 &ProgramBetweenSteps::name);
-  average = program.functionOf(size_t(found - program.between.begin()),
-                               context.stage);
+  average =
+      program.functionOf(program.findBetween(averageProgram), context.stage);
   squares.resize(size_t(context.collectives.size()));
   int rank = context.collectives.rank();
   for (const Stage::Parameter &entry : context.plan().parameters) {

@@ -12,6 +12,7 @@ using namespace dtc;
 
 /// Each step of delay takes the memory of the gradients.
 static constexpr int64_t maxDelay = 64;
+static constexpr int64_t maxAhead = int64_t(1) << 20;
 /// Each fragment has a plan.
 static constexpr int64_t maxFragments = 64;
 
@@ -31,6 +32,22 @@ static std::optional<Synchronization::Outer> parseOuter(StringRef text) {
       !(outer.momentum < 1))
     return std::nullopt;
   return outer;
+}
+
+static llvm::Expected<Synchronization> parseAsync(StringRef text,
+                                                  StringRef rest) {
+  Synchronization sync;
+  auto [ahead, rate] = rest.split(',');
+  if (ahead.getAsInteger(10, sync.ahead) || sync.ahead < 0 ||
+      sync.ahead > maxAhead)
+    return makeError(text,
+                     "async:S with S from 0 to " + Twine(maxAhead) + " steps");
+  if (!rate.empty() && rate != "rate=mean" && rate != "rate=staleness")
+    return makeError(text,
+                     "rate=mean or rate=staleness in place of '" + rate + "'");
+  sync.dividesByStaleness = rate == "rate=staleness";
+  sync.kind = sync.ahead == 0 ? Synchronization::Step : Synchronization::Async;
+  return sync;
 }
 
 static llvm::Expected<Synchronization> parseEvery(StringRef text,
@@ -92,7 +109,10 @@ llvm::Expected<Synchronization> Synchronization::parse(StringRef text) {
     sync.mixing = *mixing;
     return sync;
   }
-  return makeError(text, "step, delayed:T, every:H or gossip:TOPOLOGY");
+  if (rest.consume_front("async:"))
+    return parseAsync(text, rest);
+  return makeError(text,
+                   "step, delayed:T, every:H, gossip:TOPOLOGY or async:S");
 }
 
 Synchronization dtc::getSynchronization(const ParallelOptions &plan) {
@@ -103,6 +123,10 @@ Synchronization dtc::getSynchronization(const ParallelOptions &plan) {
   return {};
 }
 
-int64_t dtc::countWorkers(const ParallelOptions &plan) {
+int64_t dtc::countPositions(const ParallelOptions &plan) {
   return getSynchronization(plan).hasWorkers() ? plan.dp / plan.hsdp : 1;
+}
+
+int64_t dtc::countWorkers(const ParallelOptions &plan) {
+  return countPositions(plan) - (getSynchronization(plan).hasServer() ? 1 : 0);
 }

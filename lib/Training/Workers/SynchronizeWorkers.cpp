@@ -364,7 +364,7 @@ void SynchronizeWorkersPass::runOnOperation() {
     getOperation().emitError(llvm::toString(parsed.takeError()));
     return signalPassFailure();
   }
-  if (!parsed->hasWorkers() || workers == 1)
+  if (!parsed->hasWorkers() || parsed->hasServer() || workers == 1)
     return;
   FailureOr<func::FuncOp> found = findFunction(getOperation(), stepName);
   if (failed(found))

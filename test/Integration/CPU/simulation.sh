@@ -12,10 +12,16 @@ mkdir -p "$work"
 dp=4x1:gpipe:1
 ran=()
 
-# check CASE MODEL PLAN OPTION...: trains if the case is selected.
+# check CASE MODEL PLAN OPTION... [-- OPTION...]: trains if the case is selected, with
+# options of dtc and, after --, of the training.
 check() {
-  local case=$1 model=$2 plan=$3 lr=0.05 data=
+  local case=$1 model=$2 plan=$3 lr=0.05 data= compiling=()
   shift 3
+  while [ $# -gt 0 ] && [ "$1" != -- ]; do
+    compiling+=("$1")
+    shift
+  done
+  shift $(($# > 0))
   [[ " ${cases[*]} " = *" $case "* ]] || return 0
   ran+=("$case")
   echo "== $case $plan"
@@ -30,8 +36,8 @@ check() {
   fi
   # shellcheck disable=SC2046
   run "$here/compile.log" "${DTC:-dtc}" "$inputs/$model.onnx" $(options_of "$plan") \
-    --batch $batch --dtype f64 -o "$here/t" "${options[@]}" "$@"
-  train "$model" "$plan" "$here/t" --steps 20 --no-shuffle --lr $lr \
+    --batch $batch --dtype f64 -o "$here/t" "${options[@]}" "${compiling[@]}"
+  train "$model" "$plan" "$here/t" --steps 20 --no-shuffle --lr $lr "$@" \
     --metrics "$here/metrics.jsonl" --save-weights "$here/weights.safetensors"
   rm "$here/t"
   dtc-compare losses "$here/metrics.jsonl" "$reference" "$case" \

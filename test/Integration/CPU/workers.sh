@@ -21,6 +21,18 @@ digits torus $dp gossip:torus
 digits exponential $dp gossip:exponential
 digits one-peer $dp gossip:one-peer
 
+# Four workers and a server, in the order of a file.
+serve() {
+  check "$1" "$2" "$3" "${@:4}" -- --replay-arrivals "$inputs/arrivals-$1.txt"
+}
+served=5x1:gpipe:1
+serve async mlp-digits $served --sync async:2
+serve async mlp-digits 5x2:1f1b:1 --sync async:2
+serve async-staleness mlp-digits $served --sync async:4,rate=staleness --clip-norm 0.5
+serve async-staleness mlp-digits 5x2:gpipe:2 --sync async:4,rate=staleness --clip-norm 0.5
+serve gpt2-async gpt2-tiny $served --sync async:1
+serve gpt2-async gpt2-tiny 5x1x2:gpipe:1 --sync async:1
+
 check gpt2-every gpt2-tiny $dp --sync every:5,outer=nesterov:0.7:0.9
 check gpt2-every gpt2-tiny 4x1x2:gpipe:1 --sync every:5,outer=nesterov:0.7:0.9
 check gpt2-ring gpt2-tiny $dp --sync gossip:ring
