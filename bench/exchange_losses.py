@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from slow_network import INPUTS, RANKS, bytes_sent, run
+from slow_network import INPUTS, bytes_sent, ranks_of, run
 
 WAYS = ["none", "int8", "int4", "qsgd:64", "powersgd:4",
         "none --sync delayed:1", "sign", "sign --error-feedback ef21",
@@ -25,17 +25,19 @@ WAYS = ["none", "int8", "int4", "qsgd:64", "powersgd:4",
         "topk:0.01 --error-feedback ef21", "topk:0.01 --error-feedback off",
         "randk:0.1", "none --sync every:5", "none --sync every:20",
         "none --sync every:20,outer=nesterov:0.7:0.9",
-        "none --sync gossip:ring", "none --sync gossip:one-peer"]
+        "none --sync gossip:ring", "none --sync gossip:one-peer",
+        "none --sync async:1", "none --sync async:4",
+        "none --sync async:4,rate=staleness"]
 
 
 def train(way, steps, seed, folder):
     """The validation loss, and the bytes of a step."""
     program, report = folder / "t", folder / "report.json"
-    run("dtc", INPUTS / "gpt2-tiny.onnx", "--batch", 32, "--dp", RANKS,
+    run("dtc", INPUTS / "gpt2-tiny.onnx", "--batch", 32, "--dp", ranks_of(way),
         "--report-json", report, "-o", program, "--compress", *way.split())
     metrics = folder / "metrics.jsonl"
     metrics.unlink(missing_ok=True)
-    run(program, "--nproc", RANKS, "--threads", 1, "--data",
+    run(program, "--nproc", ranks_of(way), "--threads", 1, "--data",
         INPUTS / "gpt2-tiny.data", "--steps", steps, "--seed", seed,
         "--eval-data", INPUTS / "gpt2-tiny.data" / "valid", "--eval-every",
         steps, "--metrics", metrics)

@@ -26,7 +26,12 @@ RANKS = 4
 WAYS = ["none", "int8", "int4", "sign", "topk:0.01", "randk:0.01",
         "powersgd:4", "none --sync delayed:1", "int8 --sync delayed:1",
         "none --sync every:20", "none --sync gossip:ring",
-        "none --sync gossip:one-peer"]
+        "none --sync gossip:one-peer", "none --sync async:4"]
+
+
+def ranks_of(way):
+    """A server is a rank beside the workers."""
+    return RANKS + ("async" in way)
 
 
 def run(*command, **options):
@@ -84,41 +89,50 @@ exec ip netns exec $name unshare --uts bash -c \\
 def compile_program(way, batch, folder):
     program = folder / way.replace(":", "-").replace(" ", "_")
     report = folder / "report.json"
-    run("dtc", INPUTS / "gpt2-tiny.onnx", "--batch", batch, "--dp", RANKS,
-        "--compress", *way.split(), "--report-json", report, "-o", program)
+    run("dtc", INPUTS / "gpt2-tiny.onnx", "--batch", batch, "--dp",
+        ranks_of(way), "--compress", *way.split(), "--report-json", report, "-o", program)
     return program, json.loads(report.read_text())
 
 
-def measure(program, steps, names, agent, folder):
+def mean_step(metrics):
     """The mean time of a step after the first, in seconds."""
-    metrics = folder / "metrics.jsonl"
-    metrics.unlink(missing_ok=True)
-    hosts = ",".join(f"10.78.0.{i + 1}:1" for i in range(RANKS))
-    environment = {**os.environ, "OMP_NUM_THREADS": "1",
-                   "OMPI_ALLOW_RUN_AS_ROOT": "1",
-                   "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    run("ip", "netns", "exec", names[0], "unshare", "--uts", "bash", "-c",
-        'hostname "$0" && exec "$@"', names[0],
-        "mpirun", "--bind-to", "none", "--host", hosts, "-n", RANKS,
-        "--mca", "plm_rsh_agent", agent,
-        "--mca", "oob_tcp_if_include", "10.78.0.0/24",
-        "--mca", "btl_tcp_if_include", "10.78.0.0/24",
-        program, "--data", INPUTS / "gpt2-tiny.data", "--steps", steps,
-        "--threads", 1, "--metrics", metrics, env=environment)
     times = [json.loads(line).get("seconds")
              for line in metrics.read_text().splitlines()]
     return statistics.mean([t for t in times if t][1:])
 
 
+def measure(program, way, steps, names, agent, folder):
+    """Seconds of a step. A server is on the machine of the first worker."""
+    metrics = folder / "metrics.jsonl"
+    metrics.unlink(missing_ok=True)
+    ranks = ranks_of(way)
+    hosts = ",".join(f"10.78.0.{i + 1}:{1 if i else ranks - RANKS + 1}"
+                     for i in range(RANKS))
+    environment = {**os.environ, "OMP_NUM_THREADS": "1",
+                   "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                   "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    run("ip", "netns", "exec", names[0], "unshare", "--uts", "bash", "-c",
+        'hostname "$0" && exec "$@"', names[0],
+        "mpirun", "--bind-to", "none", "--host", hosts, "-n", ranks,
+        "--mca", "plm_rsh_agent", agent,
+        "--mca", "oob_tcp_if_include", "10.78.0.0/24",
+        "--mca", "btl_tcp_if_include", "10.78.0.0/24",
+        program, "--data", INPUTS / "gpt2-tiny.data", "--steps", steps,
+        "--threads", 1, "--metrics", metrics, env=environment)
+    return mean_step(metrics)
+
+
 def bytes_sent(report):
-    """Bytes that a rank sends in a step if each collective is a ring."""
+    """Bytes that a rank sends in a step if each collective is a ring, or that a
+    worker pushes."""
     share = (RANKS - 1) / RANKS
     passes = {"all_reduce": 2 * share, "collective_permute": 1}
     stage = report["stages"][0]
     lists = [(stage["collectives"], 1),
              *((p["collectives"], p["period"]) for p in stage["programs"])]
     return round(sum(entry["bytes"] * passes.get(entry["kind"], share) / period
-                     for entries, period in lists for entry in entries))
+                     for entries, period in lists for entry in entries)
+                 + stage["bytes"]["pushed"])
 
 
 def main():
@@ -137,7 +151,7 @@ def main():
         times = {way: [] for way in WAYS}
         for _ in range(arguments.rounds):
             for way, (program, _) in programs.items():
-                times[way].append(measure(program, arguments.steps, names,
+                times[way].append(measure(program, way, arguments.steps, names,
                                           agent, folder))
         base = min(times["none"])
         print(f"gpt2-tiny, batch {arguments.batch}, {RANKS} ranks, links of "

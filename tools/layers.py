@@ -75,7 +75,8 @@ Runtime/Data                   | Support Runtime/Core Runtime/Program Runtime/Sy
 Runtime/Metrics                | Support Runtime/Core Runtime/Program Runtime/Options Runtime/System Runtime/Device Runtime/Collectives
 Runtime/Target                 | Runtime/Core Runtime/Options Runtime/System Runtime/Device Runtime/Device/CPU Runtime/Device/CUDA Runtime/Launch Runtime/Collectives Runtime/Agreement Runtime/Collectives/NCCL
 Runtime/CommandLine            | Support Runtime/Core Runtime/Program Runtime/Options Runtime/Device Runtime/Data Runtime/Target
-Runtime/Training               | Runtime/Core Runtime/Program Runtime/Options Runtime/System Runtime/Device Runtime/Launch Runtime/Collectives Runtime/Agreement Runtime/Checkpoint Runtime/Data Runtime/Metrics
+Runtime/Server                 | Runtime/Core Runtime/Program Runtime/Options Runtime/System Runtime/Device Runtime/Launch Runtime/Collectives Runtime/Checkpoint Runtime/Metrics
+Runtime/Training               | Runtime/Server Runtime/Core Runtime/Program Runtime/Options Runtime/System Runtime/Device Runtime/Launch Runtime/Collectives Runtime/Agreement Runtime/Checkpoint Runtime/Data Runtime/Metrics
 Runtime/Calls                  | ABI Runtime/Core Runtime/Program Runtime/Device Runtime/Collectives Runtime/Metrics Runtime/Training
 Runtime/Main                   | ABI Runtime/Core Runtime/Program Runtime/Options Runtime/System Runtime/Device Runtime/Launch Runtime/Collectives Runtime/Agreement Runtime/Metrics Runtime/Target Runtime/CommandLine Runtime/Training
 """

@@ -24,6 +24,26 @@ bool Propagation::findPushed(func::FuncOp step) {
   return !step.getOps<PushedOp>().empty();
 }
 
+/// A value that all workers have, as that of each.
+Value Propagation::giveAll(Value value, LayoutAttr layout, OpBuilder &builder,
+                           Location location) {
+  Value whole =
+      reshard(value, layout.without(workers.getValue()), builder, location);
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> shape = {mesh.getSize(workers.getValue())};
+  llvm::append_range(shape, type.getShape());
+  auto rows = BroadcastOp::create(
+      builder, location,
+      RankedTensorType::get(shape, type.getElementType(),
+                            getLayoutOfTerms(layout, workers)),
+      whole);
+  single.note(rows);
+  auto own = OwnRowOp::create(builder, location, withLayout(type, layout), rows,
+                              workers);
+  single.note(own);
+  return own;
+}
+
 /// Completes the sums of the operand over other axes than that of its terms.
 LogicalResult Propagation::propagateTerms(TermsOp op) {
   StringAttr axis = op.getAxisAttr();

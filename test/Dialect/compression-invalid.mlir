@@ -162,3 +162,21 @@ func.func @mixed(%x: tensor<8xf32, #dp>, %w: tensor<8xf32, #each>) {
   %y = dtc.add %x, %w : (tensor<8xf32, #dp>, tensor<8xf32, #each>) -> tensor<8xf32, #each>
   return
 }
+
+// -----
+
+func.func @shape(%x: tensor<8xf32>) {
+  // expected-error @+1 {{makes 'tensor<9xf32>' of 'tensor<8xf32>', expected one shape}}
+  %y = dtc.pushed %x over "dp" : tensor<8xf32> -> tensor<9xf32>
+  return
+}
+
+// -----
+
+#mesh = #dtc.mesh<dp=2, mb=1>
+#each = #dtc.layout<#mesh, dp: each>
+func.func @each(%x: tensor<8xf32, #each>) {
+  // expected-error @+1 {{expected an operand that is each on dp and a result that is the same on all of it}}
+  %y = dtc.pushed %x over "dp" : tensor<8xf32, #each> -> tensor<8xf32, #each>
+  return
+}

@@ -344,9 +344,14 @@ void Machine::computeOperation(Operation &operation) {
   const Event &event = *operation.parts.front().event;
   const CollectiveTraits &traits = getTraits(event.collective);
   bool isSame = traits.isInPlace || traits.input == Shares::One;
+  bool fits =
+      !traits.permutes ||
+      system.permutations[event.permutation].size() == operation.members.size();
+  if (!fits)
+    (void)stop("the permutation is of another number of members");
   for (size_t i = 0; i < operation.members.size(); ++i) {
     uint64_t result = isSame ? token : mix(token, i + 1);
-    if (traits.permutes) {
+    if (traits.permutes && fits) {
       size_t source = system.permutations[event.permutation].at(i);
       result = static_cast<int>(event.collective);
       for (const Data &data : operation.parts.at(source).data)

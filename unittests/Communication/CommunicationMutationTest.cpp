@@ -20,7 +20,7 @@ using namespace dtc::test;
 
 namespace {
 
-constexpr int numMutants = 5000;
+constexpr int numMutants = 7000;
 /// The number of random orders of ranks in which an accepted mutant, and a
 /// rejected one, must compute the same to count as equivalent.
 constexpr int acceptedRuns = 16, rejectedRuns = 4;
@@ -32,7 +32,21 @@ struct PlanCase {
   int64_t accumulate = 1, hsdp = 1;
   bool sp = false;
   int64_t virtualStages = 1;
+  const char *compress = "none", *sync = "step";
+  const char *program = ""; ///< between steps; empty: the step
 };
+
+/// Two micro-batches of mlp-digits whose replicas exchange in another way. The
+/// batch is that of a worker, if replicas train apart.
+constexpr PlanCase exchange(const char *name, int64_t dp, int64_t pp,
+                            const char *compress, const char *sync,
+                            const char *program = "") {
+  PlanCase plan{name, "mlp-digits", "cross-entropy", 64, dp, pp, 1, 0, 2};
+  plan.compress = compress;
+  plan.sync = sync;
+  plan.program = program;
+  return plan;
+}
 
 const PlanCase planCases[] = {
     {"dp", "mlp-digits", "cross-entropy", 64, 4, 1, 1, 0, 2},
@@ -57,6 +71,18 @@ const PlanCase planCases[] = {
     {"a layer of all stages", "modules/repeated", "cross-entropy", 64, 2, 4, 1,
      0, 1, "gpipe"},
     {"all to all, pp", "matching", "cross-entropy", 32, 2, 2, 1, 0, 1},
+    exchange("codes, in both directions", 4, 1, "int8", "step"),
+    exchange("codes, pp", 2, 2, "sign", "step"),
+    exchange("codes of all ranks", 4, 1, "topk:0.1", "step"),
+    exchange("factors", 4, 1, "powersgd:1", "step"),
+    exchange("delay", 4, 1, "none", "delayed:1"),
+    exchange("delayed codes", 2, 2, "qsgd:7", "delayed:2"),
+    exchange("gossip", 4, 1, "none", "gossip:ring"),
+    exchange("gossip, pp", 4, 2, "none", "gossip:exponential"),
+    exchange("another peer", 4, 1, "none", "gossip:one-peer", "sync0"),
+    exchange("average of workers", 4, 2, "none", "every:4", "sync"),
+    exchange("outer steps", 4, 1, "none", "every:4,outer=nesterov:0.7:0.9",
+             "sync"),
 };
 
 /// A hand-written plan: three stages of four ranks whose shards move in a ring,
@@ -167,6 +193,8 @@ CommunicationSystem makePlan(const PlanCase &plan) {
   options.parallel.sp = plan.sp;
   options.parallel.zero = plan.zero;
   options.parallel.microbatches = plan.microbatches;
+  options.parallel.compress = plan.compress;
+  options.parallel.sync = plan.sync;
   options.schedule.accumulate = plan.accumulate;
   options.schedule.schedule = plan.schedule;
   options.schedule.virtualStages = plan.virtualStages;
@@ -187,9 +215,16 @@ CommunicationSystem makePlan(const PlanCase &plan) {
       ADD_FAILURE() << plan.name << " does not compile";
       return {};
     }
-  mlir::FailureOr<Stages> stages = getStages(*module);
-  if (mlir::failed(stages))
+  mlir::FailureOr<llvm::SmallVector<Stages>> programs = getPrograms(*module);
+  if (mlir::failed(programs))
     return {};
+  Stages *stages = llvm::find_if(*programs, [&](const Stages &of) {
+    return getProgram(of.front()) == plan.program;
+  });
+  if (stages == programs->end()) {
+    ADD_FAILURE() << plan.name << " has no program '" << plan.program << "'";
+    return {};
+  }
   mlir::FailureOr<PlanCommunication> communication =
       getPlanCommunication(*module, *stages);
   return mlir::failed(communication) ? CommunicationSystem()

@@ -17,7 +17,7 @@ RowPartition dtc::rt::getPartition(const Program &program) {
 
 BatchLoader::BatchLoader(const Program &program, int rank, DataSource &source,
                          Arena &arena, bool ahead, int prefetch, int64_t end)
-    : program(program), source(source), arena(arena), rank(rank),
+    : program(program), source(source), arena(arena),
       dataRank(program.batchRank(rank)) {
   const Stage &stage = program.stages[program.mesh.coordinate(rank, stageAxis)];
   std::vector<Arena::Range> ranges;

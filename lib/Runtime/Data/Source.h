@@ -80,7 +80,10 @@ public:
   BatchLoader(const BatchLoader &) = delete; ///< its thread knows its address
   /// Later steps load this share of their batches. For steps that are neither
   /// prepared nor read ahead.
-  void takeShare(int64_t share) { dataRank = program.batchRank(rank, share); }
+  void takeShare(int64_t share) {
+    int ofWorker = program.batchRanks() / program.countWorkers();
+    dataRank = int(share) * ofWorker + dataRank % ofWorker;
+  }
   /// Does nothing if it saves no time.
   void prepare(int64_t step);
   void load(int64_t step);
@@ -100,7 +103,6 @@ private:
   const Program &program;
   DataSource &source;
   Arena &arena;
-  int rank;
   int dataRank; ///< among those that share the batch
   std::vector<Buffer> buffers;
   int64_t totalBytes = 0;            ///< of all buffers

@@ -59,7 +59,7 @@ struct Options {
   /// Empty: none.
   std::string metrics, tensorboard, saveWeights, saveAverages, saveBest,
       dumpGradients, trace;
-  /// Of a server. Empty: none.
+  /// Files of a server with the order of arrival. Empty: none.
   std::string recordArrivals, replayArrivals;
   std::string checkpointDir;   ///< empty: none
   int64_t checkpointEvery = 0; ///< 0: at the end and when stopped

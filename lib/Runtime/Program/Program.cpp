@@ -89,13 +89,12 @@ int Program::batchRanks() const {
   return server ? ranks / (countWorkers() + 1) * countWorkers() : ranks;
 }
 
-int Program::batchRank(int rank, std::optional<int64_t> share) const {
+int Program::batchRank(int rank) const {
   int place = mesh.place(batchAxes, rank);
   if (!server)
     return place;
-  int ofWorker = batchRanks() / countWorkers(), position = place / ofWorker;
-  return int(share.value_or(std::max(position - 1, 0))) * ofWorker +
-         place % ofWorker;
+  int ofWorker = batchRanks() / countWorkers();
+  return place < ofWorker ? place : place - ofWorker;
 }
 
 size_t Program::findBetween(std::string_view name) const {

@@ -249,10 +249,9 @@ struct Program {
     return false;
   }
   /// The number of ranks that share the batch, and the index of a rank among
-  /// them. With a server, a worker's ranks have a share that changes; `share`
-  /// is that of their position, or of the first for the server, by default.
+  /// them. A server's ranks have the index of the first worker's.
   int batchRanks() const;
-  int batchRank(int rank, std::optional<int64_t> share = std::nullopt) const;
+  int batchRank(int rank) const;
   /// Rows of one micro-batch on one rank.
   int64_t blockRows() const {
     return globalBatch / (microbatches * batchRanks());

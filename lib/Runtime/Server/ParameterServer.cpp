@@ -4,7 +4,6 @@
 
 #include "Collectives/Collectives.h"
 #include "Core/Error.h"
-#include "Device/Device.h"
 #include "Launch/Signals.h"
 
 #include <algorithm>
@@ -20,18 +19,14 @@ static int64_t sizeOfAll(const std::vector<KeptPiece> &pieces) {
   return bytes;
 }
 
-ParameterServer::ParameterServer(dtc_context &context, Arena &arena,
-                                 const Options &options,
-                                 const StepInputs &inputs, Compute compute,
-                                 Report report)
-    : context(context), arena(arena), options(options), inputs(inputs),
-      compute(std::move(compute)), report(std::move(report)),
-      rules(*context.program.server), workers(context.program.countWorkers()) {
+ParameterServer::ParameterServer(const dtc_context &context, Arena &arena,
+                                 const Options &options, Callbacks callbacks)
+    : context(context), arena(arena), options(options),
+      callbacks(std::move(callbacks)), rules(*context.program.server),
+      workers(context.program.countWorkers()) {
   const Program &program = context.program;
   int rank = context.collectives.rank();
   position = program.mesh.coordinates(rank)[size_t(program.workerAxis)];
-  applyFunction =
-      program.functionOf(program.findBetween(applyProgram), context.stage);
   kept = listHeldPieces(program, rank);
   pushed = listPushedPieces(program, rank);
   std::set<std::string> changing;
@@ -127,11 +122,13 @@ int64_t ParameterServer::work() {
       receive(server, kept);
       return order.share.step;
     }
+    callbacks.observe(order.share.step, true);
     receive(server, parameters);
-    Push push{order.share, compute(order.share)};
+    Push push{order.share, callbacks.compute(order.share)};
     if (server == 0)
       context.collectives.sendNotice(server, &push, sizeof push);
     send(server, pushed);
+    callbacks.observe(order.share.step, false);
   }
 }
 
@@ -145,10 +142,8 @@ void ParameterServer::apply(const Order &order) {
   int64_t divisor =
       rules.dividesRateByStaleness ? std::max<int64_t>(staleness, 1) : workers;
   ++updates;
-  double rate = options.learningRate.at(order.share.step) / double(divisor);
-  inputs.write({updates, rate, /*lossScale=*/1, updates});
-  context.device.run(applyFunction, context, arena);
-  context.device.synchronize();
+  callbacks.apply(
+      {updates, options.learningRate.at(order.share.step) / double(divisor)});
 }
 
 void ParameterServer::carryOut(const Order &order) {
@@ -282,8 +277,8 @@ bool ParameterServer::take(Segment &segment, const Share &share) {
   if (goesOn)
     add(share, computed, staleness);
   else if (!segment.isEnding)
-    report({share.step, computed.loss, computed.gradientNorm, double(staleness),
-            0});
+    callbacks.report({share.step, computed.loss, computed.gradientNorm,
+                      double(staleness), 0});
   return goesOn;
 }
 
@@ -306,7 +301,7 @@ void ParameterServer::add(const Share &share, const Computed &computed,
     ServedStep done{nextStep, all.loss / number, all.gradientNorm / number,
                     all.staleness / number, seconds.count()};
     steps.erase(nextStep);
-    report(done);
+    callbacks.report(done);
   }
 }
 

@@ -17,7 +17,6 @@
 #include "Device/Arena.h"
 #include "Options/Options.h"
 #include "Program/Context.h"
-#include "Training/StepInputs.h"
 
 #include <chrono>
 #include <deque>
@@ -40,12 +39,23 @@ public:
   struct Computed {
     double loss, gradientNorm;
   };
-  using Compute = std::function<Computed(const Share &)>;
-  /// Rank 0 has applied all shares of a step.
-  using Report = std::function<void(const ServedStep &)>;
+  /// The number of an update, from 1, and its learning rate.
+  struct Update {
+    int64_t number;
+    double learningRate;
+  };
+  struct Callbacks {
+    std::function<Computed(const Share &)> compute;
+    /// A worker begins to get parameters, or has pushed.
+    std::function<void(int64_t step, bool begin)> observe;
+    /// A rank of the server updates by what was pushed to it.
+    std::function<void(const Update &)> apply;
+    /// Rank 0 has applied all shares of a step.
+    std::function<void(const ServedStep &)> report;
+  };
 
-  ParameterServer(dtc_context &context, Arena &arena, const Options &options,
-                  const StepInputs &inputs, Compute compute, Report report);
+  ParameterServer(const dtc_context &context, Arena &arena,
+                  const Options &options, Callbacks callbacks);
 
   /// Opens the files of --record-arrivals and --replay-arrivals, on rank 0.
   /// Throws an Error if it cannot.
@@ -97,16 +107,13 @@ private:
   bool take(Segment &segment, const Share &share);
   void add(const Share &share, const Computed &computed, int64_t staleness);
 
-  dtc_context &context;
+  const dtc_context &context;
   Arena &arena;
   const Options &options;
-  const StepInputs &inputs;
-  Compute compute;
-  Report report;
+  Callbacks callbacks;
   ServerInfo rules;
   int64_t workers;
   int64_t position; ///< of this rank on the axis; 0: the server
-  dtc_step_fn applyFunction;
   std::vector<KeptPiece> kept;
   std::vector<KeptPiece> parameters; ///< that change
   std::vector<KeptPiece> pushed;
@@ -115,7 +122,7 @@ private:
   std::vector<int> leaders;     ///< the first rank of each worker, of rank 0
   int64_t updates = 0;          ///< since step 1
   std::vector<int64_t> givenAt; ///< `updates` when a position got its share
-  // Of rank 0:
+  // The rest is used by rank 0:
   ArrivalFile record;
   std::deque<Arrival> replayed;
   std::string replayPath;

@@ -87,9 +87,12 @@ TrainingLoop::TrainingLoop(const Program &program, const Options &options,
   }
   if (program.server)
     server.emplace(
-        context, *arena, options, inputs,
-        [this](const Share &share) { return compute(share); },
-        [this](const ServedStep &done) { reportServed(done); });
+        context, *arena, options,
+        ParameterServer::Callbacks{
+            [this](const Share &share) { return compute(share); },
+            [this](int64_t step, bool begin) { observe(step, begin); },
+            [this](const ParameterServer::Update &update) { apply(update); },
+            [this](const ServedStep &done) { reportServed(done); }});
   if (!options.checkpointDir.empty())
     checkpoints.emplace(context, *arena, options,
                         TrainingSetting(program, options, describeData()));
@@ -215,9 +218,11 @@ std::vector<std::string> TrainingLoop::notes() const {
   std::vector<std::string> notes = {resumeNote};
   if (leads() && program.server)
     notes.push_back(format(
-        "%d workers push gradients to a server, at most %lld steps apart; "
-        "loss and gradient norm of a step are means over the workers' shares",
-        program.countWorkers(), (long long)program.server->ahead));
+        "a server applies the gradients of %d worker%s, at most %lld step%s "
+        "apart; loss and gradient norm of a step are means over shares of it",
+        program.countWorkers(), program.countWorkers() == 1 ? "" : "s",
+        (long long)program.server->ahead,
+        program.server->ahead == 1 ? "" : "s"));
   else if (leads() && program.hasWorkers())
     notes.push_back(format(
         "%d replicas train apart; the loss and the gradient norm of a step are "
@@ -522,15 +527,23 @@ int64_t TrainingLoop::runServed(int64_t first) {
 
 /// Computes a share of a step as a worker.
 ParameterServer::Computed TrainingLoop::compute(const Share &share) {
-  observe(share.step, true);
   inputs.write({share.step, /*learningRate=*/0, /*lossScale=*/1, /*update=*/0,
                 share.index});
   loader.takeShare(share.index);
   loader.load(share.step - 1);
   context.device.run(program.steps[context.stage], context, *arena);
   context.device.synchronize();
-  observe(share.step, false);
   return {scalarAt(context.plan().loss), scalarAt(context.plan().gradientNorm)};
+}
+
+/// Updates the parameters of the server by what a worker has pushed.
+void TrainingLoop::apply(const ParameterServer::Update &update) {
+  inputs.write(
+      {update.number, update.learningRate, /*lossScale=*/1, update.number});
+  context.device.run(
+      program.functionOf(program.findBetween(applyProgram), context.stage),
+      context, *arena);
+  context.device.synchronize();
 }
 
 /// Rank 0 sees the steps of all workers.

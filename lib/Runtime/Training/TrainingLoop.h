@@ -72,6 +72,7 @@ private:
   void runStep(int64_t step);
   int64_t runServed(int64_t first);
   ParameterServer::Computed compute(const Share &share);
+  void apply(const ParameterServer::Update &update);
   void reportServed(const ServedStep &done);
   void runPlan(int64_t step);
   void runPrograms(int64_t step);

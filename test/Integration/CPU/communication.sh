@@ -23,7 +23,7 @@ check() {
     echo "FAIL: the check accepts the report of $other for $plan"
     exit 1
   fi
-  grep -q '^FAIL: rank 0, MPI_.* on dtc\.' "$here/other.log"
+  grep -q '^FAIL: rank [0-9]*, MPI_.* on dtc\.' "$here/other.log"
 }
 
 for_plans check "$@"

@@ -34,8 +34,8 @@ check() {
   else
     data=$inputs/compression.data
   fi
-  # shellcheck disable=SC2046
-  run "$here/compile.log" "${DTC:-dtc}" "$inputs/$model.onnx" $(options_of "$plan") \
+  # shellcheck disable=SC2046,SC2086
+  run "$here/compile.log" ${DTC:-dtc} "$inputs/$model.onnx" $(options_of "$plan") \
     --batch $batch --dtype f64 -o "$here/t" "${options[@]}" "${compiling[@]}"
   train "$model" "$plan" "$here/t" --steps 20 --no-shuffle --lr $lr "$@" \
     --metrics "$here/metrics.jsonl" --save-weights "$here/weights.safetensors"

@@ -151,6 +151,37 @@ static LogicalResult freeEarly(ModuleOp module) {
   return module.emitError("no kernel is the last to need a buffer");
 }
 
+/// Keeps the states of a name as they are.
+static LogicalResult forgetState(ModuleOp module, StringRef suffix) {
+  auto step = module.lookupSymbol<func::FuncOp>(stepName);
+  Operation *terminator = step.getBody().front().getTerminator();
+  bool found = false;
+  for (BlockArgument argument : step.getArguments())
+    for (OpOperand &operand : terminator->getOpOperands()) {
+      auto kept = step.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                    attr::state);
+      if (!kept || !kept.getValue().ends_with(suffix) ||
+          kept != step.getResultAttr(operand.getOperandNumber(), attr::state))
+        continue;
+      operand.set(argument);
+      found = true;
+    }
+  return found ? success() : module.emitError("no state is named *") << suffix;
+}
+
+/// Workers mix with those two places away, in place of their neighbours.
+static LogicalResult mixWithOthers(ModuleOp module) {
+  bool found = false;
+  module.walk([&](PermuteRowsOp rows) {
+    SmallVector<int64_t> sources;
+    for (int64_t source : rows.getSources())
+      sources.push_back(rows.getSources()[source]);
+    rows.setSources(sources);
+    found = true;
+  });
+  return found ? success() : module.emitError("no worker has neighbours");
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   StringRef bug = argc > 1 ? argv[1] : "";
@@ -165,6 +196,12 @@ int main(int argc, char **argv) {
       return scaleGradient(module, "c_proj.bias", options->compile.parallel.tp);
     if (phase == CompilePhase::Training && bug == "drop-layer-norm-gradient")
       return scaleGradient(module, "ln_1.weight", 0);
+    if (phase == CompilePhase::Training && bug == "forget-residual")
+      return forgetState(module, ".residual");
+    if (phase == CompilePhase::Training && bug == "forget-momentum")
+      return forgetState(module, ".outer_momentum");
+    if (phase == CompilePhase::Training && bug == "mix-with-others")
+      return mixWithOthers(module);
     if (phase == CompilePhase::Schedule && bug == "skip-microbatch")
       return skipMicrobatch(module, 1);
     if (phase == CompilePhase::Schedule && bug == "clip-by-local-norm")

@@ -37,24 +37,25 @@ static void plantAllocations(int64_t step) {
   munmap(page, 1);
 }
 
-extern "C" void dtcrt_step_hook(int64_t step, int32_t begin) {
+extern "C" void dtcrt_step_hook(int64_t /*step*/, int32_t begin) {
   if (!begin) {
     stepping = false;
-    if (step <= maxSteps)
-      allocations[step - 1] = countAllocations() - atBegin;
+    if (steps <= maxSteps)
+      allocations[steps - 1] = countAllocations() - atBegin;
     return;
   }
-  if (step == 1) {
+  // A worker of a server may compute several shares of a step, or none.
+  if (steps == 0) {
     int initialized = 0;
     PMPI_Initialized(&initialized);
     if (initialized)
       PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     prepareAllocations();
   }
-  steps = step;
+  ++steps;
   atBegin = countAllocations();
   stepping = true;
-  plantAllocations(step);
+  plantAllocations(steps);
 }
 
 /// The most memory that this process ever had resident, in bytes.

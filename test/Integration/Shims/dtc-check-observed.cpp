@@ -27,8 +27,9 @@ json readJson(const std::string &path) {
   return json::parse(stream);
 }
 
-/// The records of all ranks, by rank.
-std::vector<json> readRecords(const std::string &path) {
+/// The records of all ranks, by rank. Ranks without steps write none: of
+/// `ranks` ranks, those that are missing had none.
+std::vector<json> readRecords(const std::string &path, size_t ranks = 0) {
   std::ifstream stream(path);
   if (!stream)
     throw std::runtime_error("cannot open '" + path + "'");
@@ -38,6 +39,10 @@ std::vector<json> readRecords(const std::string &path) {
     if (!byRank.emplace(record.at("rank"), record).second)
       throw std::runtime_error("two records of one rank in '" + path + "'");
   }
+  for (size_t rank = 0; rank < ranks; ++rank)
+    byRank.emplace(
+        int(rank),
+        json{{"rank", rank}, {"steps", 0}, {"communication", json::array()}});
   std::vector<json> records;
   for (auto &[rank, record] : byRank) {
     if (rank != int(records.size()))
@@ -81,6 +86,32 @@ int64_t membersOf(const json &record, const std::string &communicator) {
     if (entry.at("communicator") == communicator)
       return entry.at("members");
   return 1;
+}
+
+/// Each rank of a worker gets parameters from the rank of the server that
+/// differs from it on dp alone, and pushes as much. The first rank of a worker
+/// sends rank 0 a notice before.
+void addServer(const json &report, int rank, int64_t pushed, int64_t steps,
+               Traffic &traffic) {
+  if (pushed == 0 || steps == 0)
+    return;
+  constexpr int64_t noticeBytes = 32;
+  int stride = 1, position = 0;
+  for (auto axis = report.at("mesh").rbegin(); axis != report.at("mesh").rend();
+       ++axis) {
+    auto size = axis->at("size").get<int>();
+    if (axis->at("name") == "dp") {
+      position = rank / stride % size;
+      break;
+    }
+    stride *= size;
+  }
+  int server = rank - position * stride;
+  bool notifies = server == 0;
+  traffic[{"dtc.control", "MPI_Recv", server}] = {steps, steps * pushed};
+  traffic[{"dtc.control", "MPI_Send", server}] = {
+      steps * (notifies ? 2 : 1),
+      steps * (pushed + (notifies ? noticeBytes : 0))};
 }
 
 /// The report's numbers of a rank. Ranks are numbered row-major over the mesh,
@@ -128,6 +159,7 @@ Traffic plannedTraffic(const json &report, int rank, const json &record) {
   };
   addMessages("sends", "MPI_Isend");
   addMessages("recvs", "MPI_Irecv");
+  addServer(report, rank, stage.at("bytes").at("pushed"), steps, traffic);
   return traffic;
 }
 
@@ -139,10 +171,10 @@ struct Options {
 
 /// Every rank's calls and bytes are those of the report; nothing else.
 int checkCommunication(const Options &options) {
-  std::vector<json> records = readRecords(options.observed);
   json report = readJson(options.report);
   size_t ranks =
       report.at("ranks_per_stage").get<size_t>() * report.at("stages").size();
+  std::vector<json> records = readRecords(options.observed, ranks);
   if (records.size() != ranks)
     throw std::runtime_error("found records of " +
                              std::to_string(records.size()) +
