@@ -96,6 +96,10 @@ bool dtc::isKept(func::FuncOp step, unsigned argument) {
           step.getArgAttr(argument, attr::statistic));
 }
 
+bool dtc::isPushedState(StringAttr state) {
+  return state && state.getValue().rsplit('.').second == pushedStateName;
+}
+
 bool dtc::isFloatTensor(Type type) {
   return isa<FloatType>(getElementTypeOrSelf(type));
 }

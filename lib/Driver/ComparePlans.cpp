@@ -96,6 +96,8 @@ static void readReport(const PlanReport &plan, PlanRow &row) {
   for (const json::Value &value : *plan.report.getArray("stages")) {
     const json::Object &stage = *value.getAsObject();
     int64_t bytes = sumBytes(stage, "collectives") + sumBytes(stage, "sends");
+    // A worker pushes to the server, and pulls as much.
+    bytes += 2 * *stage.getObject("bytes")->getInteger("pushed");
     // Programs between steps count by the share of a step.
     for (const json::Value &entry : *stage.getArray("programs")) {
       const json::Object &program = *entry.getAsObject();

@@ -114,6 +114,10 @@ static LogicalResult checkWorkers(const Strategy &strategy,
   if (plan.compress != "none")
     return fail(given + " exchanges no gradients that --compress " +
                 plan.compress + " could encode; leave one of them out");
+  if (strategy.training.reduction == "sum")
+    return fail(given + " lets each replica compute the loss of its share of "
+                        "the batch, but --loss-reduction sum adds up over all "
+                        "of it; use --loss-reduction mean");
   if (plan.zero > 0 && plan.hsdp == 1)
     return fail(given +
                 " gives each replica parameters of its own, but --zero " +

@@ -76,7 +76,7 @@ ProgramInfo Compilation::getInfo() {
   info.replicasAtLaunch = strategy.parallel.replicasAtLaunch;
   if (Synchronization sync = getSynchronization(strategy.parallel);
       sync.hasServer())
-    info.server = ProgramInfo::Server{sync.ahead, sync.dividesByStaleness};
+    info.server = ProgramInfo::Server{sync.ahead, sync.rateByStaleness};
   if (options.device)
     info.peakFlops = options.device->speed.getFlops(info.dtype);
   info.initializers = std::move(initializers);

@@ -183,17 +183,24 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
     int64_t batch = type.getDimSize(0);
     if (batch % ways == 0)
       return success();
+    int64_t sharing = dp;
     if (workers) { // the user knows the batch of all
-      batch *= dp / hsdp;
-      ways *= dp / hsdp;
+      bool isServed = llvm::any_of(step.getArguments(), [&](Value value) {
+        unsigned number = cast<BlockArgument>(value).getArgNumber();
+        return step.getArgAttr(number, attr::transient) != nullptr;
+      });
+      int64_t replicas = dp / hsdp - (isServed ? 1 : 0);
+      batch *= replicas;
+      ways *= replicas;
+      sharing = replicas * hsdp;
     }
     int64_t below = batch / ways * ways, above = below + ways;
     InFlightDiagnostic diag =
         step.emitError("batch of ")
         << batch << " samples (input '" << input.getValue()
         << "') does not divide into dp x microbatches"
-        << (accumulate > 1 ? " x accumulate" : "") << " = " << int64_t(dp)
-        << " x " << int64_t(microbatches);
+        << (accumulate > 1 ? " x accumulate" : "") << " = " << sharing << " x "
+        << int64_t(microbatches);
     if (accumulate > 1)
       diag << " x " << int64_t(accumulate);
     diag << " parts; a batch of ";

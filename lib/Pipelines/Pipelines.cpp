@@ -271,9 +271,9 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   // If a server updates the parameters (--sync async), the updates become a
   // program that it runs for each gradient. Runs last, as the pass before.
   ServeParametersOptions server;
-  server.sync = plan.sync;
   server.workers = countWorkers(plan);
-  manager.addPass(createServeParameters(server));
+  if (getSynchronization(plan).hasServer())
+    manager.addPass(createServeParameters(server));
 
   // Merges constants and subexpressions that gradient rules and the evaluation
   // have created twice.

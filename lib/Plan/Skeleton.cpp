@@ -22,6 +22,12 @@ bool dtc::isOfEvaluation(ModuleOp stage) {
   return getProgram(stage) == evalName;
 }
 
+bool dtc::hasServer(ModuleOp module) {
+  return llvm::any_of(module.getOps<ModuleOp>(), [](ModuleOp stage) {
+    return getProgram(stage) == applyName;
+  });
+}
+
 std::string dtc::getStageName(int64_t stage, StringRef program) {
   std::string name = program.empty() ? "stage" : program.str();
   if (llvm::isDigit(name.back()))

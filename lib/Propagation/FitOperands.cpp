@@ -44,14 +44,12 @@ Value Propagation::makeResharded(Value value, LayoutAttr layout,
       own.hasPartial() && !layout.hasPartial() && sum != layout && !isScattered)
     return reshard(reshard(value, sum, builder, location), layout, builder,
                    location);
-  if (drawn.contains(value))
+  if (drawn.contains(value)) {
     if (Value made = draw(value, layout, builder, location))
       return made;
-  if (std::optional<AxisLayout> entry =
-          workers ? layout.getEntry(workers) : std::nullopt;
-      entry && entry->isEach() && !own.getEntry(workers) &&
-      !drawn.contains(value))
+  } else if (isOfEach(layout) && !isOfEach(own)) {
     return giveAll(value, layout, builder, location);
+  }
   // Make values common to all parts of the batch in parts; their sums over
   // other axes then become scatters.
   bool isOfAll = !own.getEntry(MeshAttr::timeAxis) ||

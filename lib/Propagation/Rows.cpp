@@ -24,6 +24,13 @@ bool Propagation::findPushed(func::FuncOp step) {
   return !step.getOps<PushedOp>().empty();
 }
 
+/// Whether each worker has a value of its own.
+bool Propagation::isOfEach(LayoutAttr layout) const {
+  std::optional<AxisLayout> entry =
+      workers ? layout.getEntry(workers) : std::nullopt;
+  return entry && entry->isEach();
+}
+
 /// A value that all workers have, as that of each.
 Value Propagation::giveAll(Value value, LayoutAttr layout, OpBuilder &builder,
                            Location location) {

@@ -58,9 +58,7 @@ SingleMicrobatch::SingleMicrobatch(func::FuncOp step, MeshAttr mesh)
   }
   for (OpOperand &returned : body.getTerminator()->getOpOperands()) {
     unsigned number = returned.getOperandNumber();
-    StringAttr state = getResultString(step, number, attr::state);
-    bool isPushed =
-        state && state.getValue().rsplit('.').second == pushedStateName;
+    bool isPushed = isPushedState(getResultString(step, number, attr::state));
     bool isGradient =
         (step.getResultAttr(number, attr::gradient) || isPushed) &&
         !afterSums.contains(returned.get().getDefiningOp());

@@ -161,20 +161,22 @@ static void addParameters(DictionaryAttr attributes, Type type,
 
 /// Counts samples. The type of a data input has all rows of a step.
 static void countSamples(func::FuncOp plan, Report &report) {
+  auto stage = plan->getParentOfType<ModuleOp>();
+  bool isServed = hasServer(stage->getParentOfType<ModuleOp>());
   for (BlockArgument argument : plan.getArguments()) {
     auto kind =
         plan.getArgAttrOfType<StringAttr>(argument.getArgNumber(), attr::kind);
     auto type = cast<RankedTensorType>(argument.getType());
     if (!kind || (kind != "input" && kind != "label") || type.getRank() == 0)
       continue;
-    report.samples = type.getDimSize(0) * countCopies(type);
+    report.samples = type.getDimSize(0) * countCopies(type, isServed);
     // Must match Program::tokensPerSample of the runtime.
     if (type.getRank() != 2 || !type.getElementType().isInteger())
       continue;
     if (kind == "label" ||
         (report.tokens == 0 &&
          plan.getArgAttr(argument.getArgNumber(), attr::bound)))
-      report.tokens = type.getNumElements() * countCopies(type);
+      report.tokens = type.getNumElements() * countCopies(type, isServed);
   }
 }
 

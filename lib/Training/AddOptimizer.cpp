@@ -233,9 +233,9 @@ void AddOptimizerPass::runOnOperation() {
     step.walk([&](AverageOp op) {
       op->setAttr(attr::skipNan, UnitAttr::get(&getContext()));
     });
-  // Skipped steps do not count.
+  // Skipped steps do not count, and a server has several updates in a step.
   FailureOr<Value> stepNumber =
-      getScalarInput(step, skips ? StringRef(updatesKind) : "step");
+      getScalarInput(step, skips || served ? StringRef(updatesKind) : "step");
   if (failed(stages) || failed(lr) || failed(stepNumber) ||
       failed(addState(step, parameters, stateNames)))
     return signalPassFailure();
@@ -274,12 +274,16 @@ void AddOptimizerPass::runOnOperation() {
     for (const TrainedParameter &part : parts) {
       Value gradient = createClipped(builder, part.gradient, norm, lossScale);
       if (served) {
-        results.add(gradient, attr::state,
+        Location loc = gradient.getLoc();
+        Value state = part.state.back();
+        Value kept = KeepOp::create(builder, loc, state.getType(), state,
+                                    gradient, /*norm=*/Value(),
+                                    /*always=*/true);
+        results.add(kept, attr::state,
                     (part.name + "." + pushedStateName).str(),
                     part.getMembers());
         gradient =
-            PushedOp::create(builder, gradient.getLoc(), gradient.getType(),
-                             part.state.back(), dataAxis);
+            PushedOp::create(builder, loc, gradient.getType(), state, dataAxis);
       }
       updates.push_back({part.value, gradient, rate, *stepNumber,
                          ValueRange(part.state).take_front(numOptimizerStates),

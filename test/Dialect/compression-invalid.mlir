@@ -176,7 +176,7 @@ func.func @shape(%x: tensor<8xf32>) {
 #mesh = #dtc.mesh<dp=2, mb=1>
 #each = #dtc.layout<#mesh, dp: each>
 func.func @each(%x: tensor<8xf32, #each>) {
-  // expected-error @+1 {{expected an operand that is each on dp and a result that is the same on all of it}}
+  // expected-error @+1 {{makes 'tensor<8xf32, #dtc.layout<#dtc.mesh<dp=2, mb=1>, dp: each>>' of 'tensor<8xf32, #dtc.layout<#dtc.mesh<dp=2, mb=1>, dp: each>>', expected an operand that is each on dp and a result that is the same on all of it}}
   %y = dtc.pushed %x over "dp" : tensor<8xf32, #each> -> tensor<8xf32, #each>
   return
 }

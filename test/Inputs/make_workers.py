@@ -159,7 +159,7 @@ def draw_order(ahead, seed):
     draw = random.Random(seed)
     shares = [(step, share) for step in range(1, STEPS + 1)
               for share in range(WORKERS)]
-    idle, holders, order = list(range(WORKERS)), {}, []
+    idle, holders, order = list(range(1, WORKERS + 1)), {}, []
     while shares or holders:
         oldest = min(holders, default=shares[0] if shares else None)
         may_give = shares and idle and shares[0][0] - oldest[0] <= ahead

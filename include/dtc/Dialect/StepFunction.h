@@ -57,6 +57,8 @@ constexpr llvm::StringLiteral averageStateName = "ema";
 /// The name of the state that is what a worker pushes to a server: a gradient,
 /// or the change of a running statistic.
 constexpr llvm::StringLiteral pushedStateName = "pushed";
+/// Whether this is the name of such a state; false for null.
+bool isPushedState(mlir::StringAttr state);
 
 /// Whether an argument of a step is kept and changed: a state, a trained
 /// parameter, or a running statistic.

@@ -33,7 +33,7 @@ struct ProgramInfo {
   /// Rules of a server that updates the parameters (--sync async).
   struct Server {
     int64_t ahead; ///< steps that a worker may be ahead of the slowest
-    bool dividesByStaleness; ///< the learning rate
+    bool rateByStaleness; ///< the learning rate
   };
   std::optional<Server> server;
   bool skipsNonFinite = false;  ///< whether updates skip NaN gradients

@@ -113,6 +113,9 @@ mlir::FailureOr<Stages> getStages(mlir::ModuleOp module);
 /// The stages of the training step, then those of each other program.
 mlir::FailureOr<llvm::SmallVector<Stages>> getPrograms(mlir::ModuleOp module);
 
+/// Whether workers push to a server, which is the first position of their axis.
+bool hasServer(mlir::ModuleOp module);
+
 /// The mesh of a function's types; null if they have none.
 MeshAttr getMesh(mlir::func::FuncOp function);
 

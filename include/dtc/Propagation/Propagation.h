@@ -40,6 +40,7 @@ private:
   static bool findPushed(mlir::func::FuncOp step);
   void drawApart(mlir::Operation *op,
                  llvm::MutableArrayRef<LayoutAttr> layouts) const;
+  bool isOfEach(LayoutAttr layout) const;
   mlir::Value giveAll(mlir::Value value, LayoutAttr layout,
                       mlir::OpBuilder &builder, mlir::Location location);
   mlir::LogicalResult propagateTerms(TermsOp op);

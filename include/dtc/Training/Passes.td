@@ -334,7 +334,7 @@ def SynchronizeWorkers : Pass<"dtc-synchronize-workers", "mlir::ModuleOp"> {
 def ServeParameters : Pass<"dtc-serve-parameters", "mlir::ModuleOp"> {
   let summary = "Let a server update parameters in the order in which gradients arrive";
   let description = [{
-    For `sync` async:S. The first position of dp is the server of the others,
+    For --sync async:S. The first position of dp is the server of the others,
     the workers. The step of a worker ends with what it pushes: states
     "NAME.pushed", which AddOptimizer has made of gradients, and this pass of
     changes of running statistics. Program "apply", which the server runs for
@@ -357,7 +357,6 @@ def ServeParameters : Pass<"dtc-serve-parameters", "mlir::ModuleOp"> {
     are those of the workers.
   }];
   let options = [
-    Option<"sync", "sync", "std::string", "\"step\"", "as --sync">,
     Option<"workers", "workers", "int64_t", "1", "Positions of dp without the server">,
   ];
 }

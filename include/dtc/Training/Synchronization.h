@@ -35,7 +35,7 @@ struct Synchronization {
   std::optional<Outer> outer;
   MixingKind mixing = MixingKind::Ring; ///< Gossip
   int64_t ahead = 0; ///< Async: steps that a worker may be ahead of the slowest
-  bool dividesByStaleness = false; ///< Async: the learning rate
+  bool rateByStaleness = false; ///< Async: the learning rate
 
   /// Parses "step", "delayed:T", "every:H[,outer=average|nesterov:LR:MOMENTUM]
   /// [,fragments=P]", "gossip:ring|torus|exponential|one-peer" or

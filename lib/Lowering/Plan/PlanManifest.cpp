@@ -5,7 +5,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "PlanManifest.h"
-#include "dtc/Dialect/FindFunction.h"
 #include "dtc/Memory/MemoryPlan.h"
 #include "dtc/Plan/Skeleton.h"
 #include "dtc/Plan/Work.h"
@@ -18,9 +17,7 @@ namespace json = llvm::json;
 PlanManifest::PlanManifest(ModuleOp module) {
   if (auto flops = module->getAttrOfType<IntegerAttr>(attr::modelFlops))
     modelFlops = flops.getInt();
-  hasServer = llvm::any_of(module.getOps<ModuleOp>(), [](ModuleOp stage) {
-    return getProgram(stage) == applyName;
-  });
+  hasServer = dtc::hasServer(module);
 }
 
 int32_t PlanManifest::getGroup(ArrayAttr axes) {

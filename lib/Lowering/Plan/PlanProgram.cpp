@@ -110,7 +110,7 @@ static FailureOr<std::string> completeManifest(ModuleOp module,
   if (info.server)
     manifest["server"] =
         json::Object{{"ahead", info.server->ahead},
-                     {"rate_by_staleness", info.server->dividesByStaleness}};
+                     {"rate_by_staleness", info.server->rateByStaleness}};
   if (info.skipsNonFinite)
     manifest["skips_nonfinite"] = true;
   if (info.peakFlops > 0)

@@ -11,17 +11,19 @@
 using namespace mlir;
 using namespace dtc;
 
-int64_t dtc::countCopies(Type type) {
+int64_t dtc::countCopies(Type type, bool hasServer) {
   int64_t copies = 1;
   if (LayoutAttr layout = getLayout(type))
     for (const AxisLayout &entry : layout.getEntries())
-      if (entry.isEach())
-        copies *= layout.getMesh().getSize(entry.axis.getValue());
+      if (int64_t size = layout.getMesh().getSize(entry.axis.getValue());
+          entry.isEach() && size > 1)
+        copies *= hasServer ? size - 1 : size;
   return copies;
 }
 
 std::map<std::string, double> dtc::countModelFlops(ArrayRef<ModuleOp> stages) {
   std::map<std::string, double> flops;
+  bool isServed = hasServer(stages.front()->getParentOfType<ModuleOp>());
   for (ModuleOp stage : stages)
     for (auto run : getPlan(stage).getOps<RunOp>())
       getCallee(run).walk([&](Operation *op) {
@@ -32,7 +34,7 @@ std::map<std::string, double> dtc::countModelFlops(ArrayRef<ModuleOp> stages) {
           return;
         flops[getNumbers(getElementTypeOrSelf(op->getOperand(0)))] +=
             3.0 * cast<CostInterface>(op).getFlops() *
-            countCopies(op->getResult(0).getType());
+            countCopies(op->getResult(0).getType(), isServed);
       });
   return flops;
 }

@@ -50,9 +50,9 @@ private:
 /// The number format of products of an element type, such as "bf16".
 std::string getNumbers(mlir::Type element);
 
-/// The number of tensors that a type stands for: the size of its axes that are
-/// `each`.
-int64_t countCopies(mlir::Type type);
+/// The number of workers' tensors that a type stands for: the size of its axes
+/// that are `each`, without the position of a server.
+int64_t countCopies(mlir::Type type, bool hasServer);
 
 /// FLOPs of a model in a step over all ranks, by number format of the products,
 /// such as "bf16". The usual count (Chowdhery et al., arXiv 2204.02311): three

@@ -128,14 +128,14 @@ public:
   /// Blocking transfers outside the steps: weights, gradients.
   virtual void sendData(int peer, const void *buffer, int64_t bytes) = 0;
   virtual void recvData(int peer, void *buffer, int64_t bytes) = 0;
-  /// Notices: messages of one size, apart from the data. A rank waits for the
-  /// first of its peers' notices, and gets the sender. GPUs' engines cannot.
+  /// Notices: messages of one size, apart from the data. A rank waits for that
+  /// of any peer. GPUs' engines cannot.
   virtual void sendNotice(int /*peer*/, const void * /*buffer*/,
                           int64_t /*bytes*/) {
     fatal("this engine cannot send notices");
   }
-  virtual int recvNotice(const std::vector<int> & /*peers*/, void * /*buffer*/,
-                         int64_t /*bytes*/) {
+  virtual void recvNotice(const std::vector<int> & /*peers*/, void * /*buffer*/,
+                          int64_t /*bytes*/) {
     fatal("this engine cannot wait for any of several ranks");
   }
   /// Gathers the input of every rank, ordered by rank.

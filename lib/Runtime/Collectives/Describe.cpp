@@ -48,6 +48,8 @@ std::string dtc::rt::describe(const Call &call, const Program *program,
     return "the other ranks to end";
   case Call::all:
     return "all other ranks, between steps";
+  case Call::any:
+    return "a gradient of any worker";
   case Call::data:
     return bytes + " of data to or from " + peer + ", between steps";
   case Call::collective:

@@ -19,6 +19,7 @@ struct Call {
     start, ///< of the other ranks
     end,   ///< of the other ranks
     all,   ///< the other ranks, between steps
+    any,   ///< of the ranks that push to this one
     data,  ///< to or from `peer`, between steps
     // In a step.
     collective,

@@ -170,9 +170,9 @@ public:
   void sendNotice(int peer, const void *buffer, int64_t bytes) override {
     mesh.send(peer, noticeNumber, buffer, bytes).wait();
   }
-  int recvNotice(const std::vector<int> &peers, void *buffer,
-                 int64_t bytes) override {
-    return mesh.receiveAny(peers, noticeNumber, buffer, bytes);
+  void recvNotice(const std::vector<int> &peers, void *buffer,
+                  int64_t bytes) override {
+    mesh.receiveAny(peers, noticeNumber, buffer, bytes);
   }
   void gatherData(const void *input, void *output, int64_t bytes) override {
     perform(world, Collective::allGather(input, output, bytes));

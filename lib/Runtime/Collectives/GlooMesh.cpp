@@ -253,17 +253,15 @@ GlooMesh::Message GlooMesh::receive(int peer, uint64_t number, void *buffer,
 
 constexpr std::chrono::hours always(24 * 365);
 
-int GlooMesh::receiveAny(const std::vector<int> &peers, uint64_t number,
-                         void *buffer, int64_t bytes) {
+void GlooMesh::receiveAny(const std::vector<int> &peers, uint64_t number,
+                          void *buffer, int64_t bytes) {
   try {
     auto unbound =
         connections->transport().createUnboundBuffer(buffer, size_t(bytes));
     unbound->recv(peers, number);
-    int peer = -1;
-    unbound->waitRecv(&peer, always);
-    return peer;
+    unbound->waitRecv(always);
   } catch (const std::exception &error) {
-    failOn(peers.front(), error);
+    fatal("a worker is lost: %s; %s", reasonOf(error), afterLoss);
   }
 }
 

@@ -46,9 +46,9 @@ public:
   /// they begin. Any thread may begin one.
   Message send(int peer, uint64_t number, const void *buffer, int64_t bytes);
   Message receive(int peer, uint64_t number, void *buffer, int64_t bytes);
-  /// Waits for the first message of these ranks; returns its sender.
-  int receiveAny(const std::vector<int> &peers, uint64_t number, void *buffer,
-                 int64_t bytes);
+  /// Waits for the first message of any of these ranks.
+  void receiveAny(const std::vector<int> &peers, uint64_t number, void *buffer,
+                  int64_t bytes);
 
 private:
   class Connections;

@@ -86,9 +86,9 @@ public:
   void sendNotice(int peer, const void *buffer, int64_t bytes) override {
     network.sendNotice(peer, buffer, bytes);
   }
-  int recvNotice(const std::vector<int> &peers, void *buffer,
-                 int64_t bytes) override {
-    return network.recvNotice(peers, buffer, bytes);
+  void recvNotice(const std::vector<int> &peers, void *buffer,
+                  int64_t bytes) override {
+    network.recvNotice(peers, buffer, bytes);
   }
   void gatherData(const void *input, void *output, int64_t bytes) override {
     network.gatherData(input, output, bytes);

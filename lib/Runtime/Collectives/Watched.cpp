@@ -132,10 +132,10 @@ public:
     Waiting waiting(*this, {Call::data, peer, bytes});
     inner.sendNotice(peer, buffer, bytes);
   }
-  int recvNotice(const std::vector<int> &peers, void *buffer,
-                 int64_t bytes) override {
-    Waiting waiting(*this, {Call::all});
-    return inner.recvNotice(peers, buffer, bytes);
+  void recvNotice(const std::vector<int> &peers, void *buffer,
+                  int64_t bytes) override {
+    Waiting waiting(*this, {Call::any});
+    inner.recvNotice(peers, buffer, bytes);
   }
   void gatherData(const void *input, void *output, int64_t bytes) override {
     Waiting waiting(*this, {Call::all});

@@ -63,6 +63,9 @@ static void checkServer(const CLI::App &app, const Program &program) {
              option);
     return;
   }
+  if (app.count("--prefetch"))
+    fail("found --prefetch, but under --sync async a worker does not know its "
+         "next share of the data; leave it out");
   for (const char *option :
        {"--trace", "--profile", "--dump-gradients", "--find-nonfinite",
         "--gradient-noise", "--check-replicas"})

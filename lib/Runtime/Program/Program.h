@@ -153,7 +153,7 @@ struct ProgramBetweenSteps {
 /// workers push. ABI.h says more.
 struct ServerInfo {
   int64_t ahead;
-  bool dividesRateByStaleness;
+  bool rateByStaleness;
 };
 
 /// One of the sums of an evaluation, or one for each class.

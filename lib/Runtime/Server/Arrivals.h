@@ -24,7 +24,7 @@ namespace dtc::rt {
 struct Arrival {
   bool isGiven; ///< or else applied
   Share share;
-  int worker = 0; ///< that the share was given to, from 0
+  int64_t worker = 0; ///< that the share was given to, from 1
 };
 
 /// The file of --record-arrivals.
@@ -34,7 +34,7 @@ public:
   ArrivalFile() = default;
   /// Throws an Error if the file cannot be created. A training that starts at
   /// a later step than 1 keeps the events of the steps before.
-  ArrivalFile(const std::string &path, int workers, int64_t firstStep);
+  ArrivalFile(const std::string &path, int64_t workers, int64_t firstStep);
   /// Throws an Error if the file cannot be written: the training could not be
   /// repeated.
   void write(const Arrival &arrival);
@@ -43,9 +43,10 @@ private:
   RecordFile file;
 };
 
-/// The events of a file. Throws an Error if it is no such file, or is of
-/// another number of workers.
-std::vector<Arrival> readArrivals(const std::string &path, int workers);
+/// The events of a file, without an incomplete last line, which a job may leave
+/// that was killed. Throws an Error if it is no such file, or is of another
+/// number of workers.
+std::vector<Arrival> readArrivals(const std::string &path, int64_t workers);
 
 } // namespace dtc::rt
 

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <set>
+#include <utility>
 
 using namespace dtc::rt;
 
@@ -54,27 +56,31 @@ int ParameterServer::rankOf(int64_t other) const {
   return program.mesh.rank(where);
 }
 
-void ParameterServer::start(int64_t firstStep) {
-  updates = (firstStep - 1) * workers;
+void ParameterServer::start(int64_t firstStep, int64_t updatesBefore) {
+  updates = updatesBefore;
   if (context.collectives.rank() != 0)
     return;
-  if (!options.recordArrivals.empty())
-    record = ArrivalFile(options.recordArrivals, int(workers), firstStep);
+  if (!options.recordArrivals.empty() &&
+      options.recordArrivals == options.replayArrivals)
+    fail("found '%s' of --record-arrivals and --replay-arrivals, expected two "
+         "files",
+         options.recordArrivals.c_str());
   replayPath = options.replayArrivals;
-  if (replayPath.empty())
-    return;
   bool hasBegun = false;
-  for (const Arrival &arrival : readArrivals(replayPath, int(workers))) {
-    if (arrival.share.step >= firstStep)
-      replayed.push_back(arrival);
-    else if (!replayed.empty())
-      hasBegun = true;
-  }
+  if (!replayPath.empty())
+    for (const Arrival &arrival : readArrivals(replayPath, workers)) {
+      if (arrival.share.step >= firstStep)
+        replayed.push_back(arrival);
+      else if (!replayed.empty())
+        hasBegun = true;
+    }
   if (hasBegun)
     fail("'%s' of --replay-arrivals begins step %lld before step %lld is done, "
          "so a training cannot go on between them; record with this "
          "--checkpoint-every, or replay from step 1",
          replayPath.c_str(), (long long)firstStep, (long long)firstStep - 1);
+  if (!options.recordArrivals.empty())
+    record = ArrivalFile(options.recordArrivals, workers, firstStep);
 }
 
 int64_t ParameterServer::run(int64_t first, int64_t last) {
@@ -124,7 +130,7 @@ int64_t ParameterServer::work() {
     }
     callbacks.observe(order.share.step, true);
     receive(server, parameters);
-    Push push{order.share, callbacks.compute(order.share)};
+    Push push{order.share, callbacks.compute(order.share), stopSignal() != 0};
     if (server == 0)
       context.collectives.sendNotice(server, &push, sizeof push);
     send(server, pushed);
@@ -140,7 +146,7 @@ int64_t ParameterServer::work() {
 void ParameterServer::apply(const Order &order) {
   int64_t staleness = updates - givenAt[size_t(order.worker)];
   int64_t divisor =
-      rules.dividesRateByStaleness ? std::max<int64_t>(staleness, 1) : workers;
+      rules.rateByStaleness ? std::max<int64_t>(staleness, 1) : workers;
   ++updates;
   callbacks.apply(
       {updates, options.learningRate.at(order.share.step) / double(divisor)});
@@ -182,16 +188,15 @@ int64_t ParameterServer::follow() {
 //===----------------------------------------------------------------------===//
 
 struct ParameterServer::Segment {
-  struct Waiting {
-    int64_t worker;
-    Computed computed;
-  };
   ShareQueue queue;
   int64_t last;
-  bool isEnding = false;            ///< before the last step that was asked for
-  std::deque<int64_t> idle;         ///< workers that wait for a share
-  std::map<Share, int64_t> holders; ///< workers that have a share
-  std::map<Share, Waiting> arrived; ///< pushes that are not yet applied
+  bool wantsStop = false;                 ///< a rank was asked to
+  bool isEnding = false;                  ///< no step after `last` begins
+  std::deque<int64_t> idle = {};          ///< workers that wait for a share
+  std::map<Share, int64_t> holders = {};  ///< workers that have a share
+  std::map<Share, Computed> arrived = {}; ///< that are not yet applied
+  /// The first share that stops the training.
+  std::optional<ServedStep> notFinite = {};
 };
 
 void ParameterServer::tellAll(const Order &order) {
@@ -202,16 +207,16 @@ void ParameterServer::tellAll(const Order &order) {
 
 void ParameterServer::waitForPush(Segment &segment) {
   Push push;
-  int rank = context.collectives.recvNotice(leaders, &push, sizeof push);
-  int64_t worker = std::ranges::find(leaders, rank) - leaders.begin() + 1;
-  segment.arrived[push.share] = {worker, push.computed};
+  context.collectives.recvNotice(leaders, &push, sizeof push);
+  segment.arrived[push.share] = push.computed;
+  segment.wantsStop |= push.wantsStop != 0;
 }
 
 /// Workers that wait get shares first, so that they do not wait for updates.
 Arrival ParameterServer::chooseNext(Segment &segment) {
   std::optional<Share> next = segment.queue.next();
   if (next && !segment.idle.empty())
-    return {/*isGiven=*/true, *next, int(segment.idle.front() - 1)};
+    return {/*isGiven=*/true, *next, segment.idle.front()};
   if (segment.arrived.empty())
     waitForPush(segment);
   return {/*isGiven=*/false, segment.arrived.begin()->first};
@@ -228,18 +233,19 @@ Arrival ParameterServer::replayNext(Segment &segment) {
   const Share &share = arrival.share;
   if (arrival.isGiven) {
     if (share.step > segment.last)
-      fail("'%s' of --replay-arrivals begins step %lld before step %lld is "
-           "done, but this training evaluates, saves or stops after step %lld; "
-           "use the --steps, --eval-every and --checkpoint-every of the "
-           "recorded training",
-           replayPath.c_str(), (long long)share.step, (long long)segment.last,
-           (long long)segment.last);
-    bool isIdle = std::ranges::count(segment.idle, arrival.worker + 1) > 0;
+      fail(
+          "'%s' of --replay-arrivals begins step %lld before step %lld is "
+          "done, but this training evaluates, saves or stops after step %lld; "
+          "use the --steps, --eval-every, --checkpoint-every and --autotune of "
+          "the recorded training",
+          replayPath.c_str(), (long long)share.step, (long long)segment.last,
+          (long long)segment.last);
+    bool isIdle = std::ranges::count(segment.idle, arrival.worker) > 0;
     if (segment.queue.next() != share || !isIdle)
       fail("'%s' of --replay-arrivals gives share %lld of step %lld to worker "
-           "%d, but %s; the file is of another --sync async:S, or damaged",
+           "%lld, but %s; the file is of another --sync async:S, or damaged",
            replayPath.c_str(), (long long)share.index, (long long)share.step,
-           arrival.worker,
+           (long long)arrival.worker,
            isIdle ? "another share is next" : "this worker has a share");
   } else {
     if (!segment.holders.contains(share))
@@ -253,37 +259,36 @@ Arrival ParameterServer::replayNext(Segment &segment) {
 }
 
 void ParameterServer::give(Segment &segment, const Arrival &arrival) {
-  int64_t worker = arrival.worker + 1;
   record.write(arrival);
-  std::erase(segment.idle, worker);
-  segment.holders[arrival.share] = worker;
+  std::erase(segment.idle, arrival.worker);
+  segment.holders[arrival.share] = arrival.worker;
   segment.queue.give();
-  tellAll({Kind::give, arrival.share, worker});
+  tellAll({Kind::give, arrival.share, arrival.worker});
 }
 
-bool ParameterServer::take(Segment &segment, const Share &share) {
-  auto [worker, computed] = segment.arrived.at(share);
+/// Applies the gradient of a share, or drops it if it stops the training.
+void ParameterServer::take(Segment &segment, const Share &share) {
+  Computed computed = segment.arrived.at(share);
+  int64_t worker = segment.holders.at(share);
   bool isFinite =
       std::isfinite(computed.loss) && std::isfinite(computed.gradientNorm);
   bool goesOn = isFinite || options.onNonFinite != OnNonFinite::stop;
   int64_t staleness = updates - givenAt[size_t(worker)];
-  if (goesOn)
-    record.write({/*isGiven=*/false, share});
+  record.write({/*isGiven=*/false, share});
   tellAll({goesOn ? Kind::apply : Kind::drop, share, worker});
   segment.arrived.erase(share);
   segment.holders.erase(share);
   segment.queue.finish(share);
   segment.idle.push_back(worker);
   if (goesOn)
-    add(share, computed, staleness);
-  else if (!segment.isEnding)
-    callbacks.report({share.step, computed.loss, computed.gradientNorm,
-                      double(staleness), 0});
-  return goesOn;
+    return add(share, computed, staleness);
+  segment.queue.stop();
+  segment.isEnding = true;
+  if (!segment.notFinite)
+    segment.notFinite = {share.step, computed.loss, computed.gradientNorm,
+                         double(staleness), /*seconds=*/0};
 }
 
-/// Adds a share to its step. Steps are reported in order, although a later one
-/// may be done before an earlier one.
 void ParameterServer::add(const Share &share, const Computed &computed,
                           int64_t staleness) {
   Sums &sums = steps[share.step];
@@ -291,45 +296,57 @@ void ParameterServer::add(const Share &share, const Computed &computed,
   sums.loss += computed.loss;
   sums.gradientNorm += computed.gradientNorm;
   sums.staleness += double(staleness);
-  for (; steps.contains(nextStep) && steps[nextStep].shares == workers;
-       ++nextStep) {
-    auto now = std::chrono::steady_clock::now();
-    std::chrono::duration<double> seconds = now - lastTime;
-    lastTime = now;
-    const Sums &all = steps[nextStep];
-    auto number = double(workers);
-    ServedStep done{nextStep, all.loss / number, all.gradientNorm / number,
-                    all.staleness / number, seconds.count()};
+  reportSteps();
+}
+
+double ParameterServer::secondsSinceReport() {
+  auto now = std::chrono::steady_clock::now();
+  std::chrono::duration<double> seconds = now - std::exchange(lastReport, now);
+  return seconds.count();
+}
+
+/// Reports the steps that are done, in order: a later step may be done before
+/// an earlier one.
+void ParameterServer::reportSteps() {
+  auto isDone = [&](int64_t step) {
+    return steps.contains(step) && steps[step].shares == workers;
+  };
+  int64_t end = nextStep;
+  while (isDone(end))
+    ++end;
+  if (end == nextStep)
+    return;
+  double seconds = secondsSinceReport() / double(end - nextStep);
+  for (auto number = double(workers); nextStep < end; ++nextStep) {
+    Sums sums = steps[nextStep];
     steps.erase(nextStep);
-    callbacks.report(done);
+    callbacks.report({nextStep, sums.loss / number, sums.gradientNorm / number,
+                      sums.staleness / number, seconds});
   }
 }
 
 int64_t ParameterServer::lead(int64_t first, int64_t last) {
-  Segment segment{ShareQueue(first, last, workers, rules.ahead),
-                  last,
-                  /*isEnding=*/false,
-                  {},
-                  {},
-                  {}};
+  Segment segment{ShareQueue(first, last, workers, rules.ahead), last};
   for (int64_t worker = 1; worker <= workers; ++worker)
     segment.idle.push_back(worker);
   nextStep = first;
-  lastTime = std::chrono::steady_clock::now();
+  lastReport = std::chrono::steady_clock::now();
   while (!segment.queue.isDone()) {
     bool replays = !replayPath.empty() && !segment.isEnding;
     Arrival next = replays ? replayNext(segment) : chooseNext(segment);
-    if (next.isGiven) {
+    if (next.isGiven)
       give(segment, next);
-    } else if (!take(segment, next.share) && !segment.isEnding) {
-      segment.isEnding = true;
-      segment.last = next.share.step;
-      segment.queue.stop();
-    }
-    if (!segment.isEnding && stopSignal()) {
+    else
+      take(segment, next.share);
+    if (!segment.isEnding && (segment.wantsStop || stopSignal())) {
       segment.isEnding = true;
       segment.last = segment.queue.endStep();
     }
+  }
+  if (segment.notFinite) {
+    segment.last = segment.notFinite->step;
+    segment.notFinite->seconds = secondsSinceReport();
+    callbacks.report(*segment.notFinite);
   }
   tellAll({Kind::end, {segment.last, 0}, 0});
   return segment.last;

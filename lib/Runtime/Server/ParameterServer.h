@@ -22,6 +22,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 
 namespace dtc::rt {
 
@@ -57,15 +58,18 @@ public:
   ParameterServer(const dtc_context &context, Arena &arena,
                   const Options &options, Callbacks callbacks);
 
-  /// Opens the files of --record-arrivals and --replay-arrivals, on rank 0.
-  /// Throws an Error if it cannot.
-  void start(int64_t firstStep);
+  /// Continues after this number of updates. Opens the files of
+  /// --record-arrivals and --replay-arrivals, on rank 0. Throws an Error if it
+  /// cannot.
+  void start(int64_t firstStep, int64_t updatesBefore);
+  /// The number of updates, on ranks of the server.
+  int64_t countUpdates() const { return updates; }
 
   /// Trains steps `first` to `last`. Then all ranks have the server's
   /// parameters and states. Returns the last step, which is an earlier one if
-  /// rank 0 was asked to stop, or got a loss or norm that is no number while
-  /// this stops the training: then this gradient is not applied. All ranks call
-  /// this.
+  /// rank 0, or the first rank of a worker, was asked to stop, or if a loss or
+  /// norm is no number while this stops the training: then this gradient is not
+  /// applied, and its share is reported as the last step. All ranks call this.
   int64_t run(int64_t first, int64_t last);
 
 private:
@@ -74,12 +78,13 @@ private:
   struct Order {
     Kind kind;
     Share share;
-    int64_t worker; ///< position on the axis
+    int64_t worker;
   };
   /// From the first rank of a worker to rank 0, before what it pushes.
   struct Push {
     Share share;
     Computed computed;
+    int64_t wantsStop; ///< whether this worker was asked to stop
   };
   /// The shares of a step that are applied, or their sums.
   struct Sums {
@@ -103,16 +108,17 @@ private:
   void waitForPush(Segment &segment);
   void tellAll(const Order &order);
   void give(Segment &segment, const Arrival &arrival);
-  /// Returns whether the training goes on.
-  bool take(Segment &segment, const Share &share);
+  void take(Segment &segment, const Share &share);
   void add(const Share &share, const Computed &computed, int64_t staleness);
+  void reportSteps();
+  double secondsSinceReport();
 
   const dtc_context &context;
   Arena &arena;
   const Options &options;
   Callbacks callbacks;
   ServerInfo rules;
-  int64_t workers;
+  int64_t workers;  ///< their positions on the axis are 1 to `workers`
   int64_t position; ///< of this rank on the axis; 0: the server
   std::vector<KeptPiece> kept;
   std::vector<KeptPiece> parameters; ///< that change
@@ -121,14 +127,14 @@ private:
   std::vector<int> followers;   ///< the server's ranks but 0
   std::vector<int> leaders;     ///< the first rank of each worker, of rank 0
   int64_t updates = 0;          ///< since step 1
-  std::vector<int64_t> givenAt; ///< `updates` when a position got its share
+  std::vector<int64_t> givenAt; ///< `updates` when a worker got its share
   // The rest is used by rank 0:
   ArrivalFile record;
   std::deque<Arrival> replayed;
   std::string replayPath;
-  std::map<int64_t, Sums> steps;                  ///< that are not yet reported
-  int64_t nextStep = 1;                           ///< to report
-  std::chrono::steady_clock::time_point lastTime; ///< when a step was reported
+  std::map<int64_t, Sums> steps; ///< that are not yet reported
+  int64_t nextStep = 1;          ///< to report
+  std::chrono::steady_clock::time_point lastReport;
 };
 
 } // namespace dtc::rt

@@ -85,7 +85,9 @@ TrainingLoop::TrainingLoop(const Program &program, const Options &options,
     noiseScale.emplace(double(program.globalBatch) / program.batchRanks(),
                        double(program.globalBatch));
   }
-  if (program.server)
+  if (program.server) {
+    applyFunction =
+        program.functionOf(program.findBetween(applyProgram), context.stage);
     server.emplace(
         context, *arena, options,
         ParameterServer::Callbacks{
@@ -93,6 +95,7 @@ TrainingLoop::TrainingLoop(const Program &program, const Options &options,
             [this](int64_t step, bool begin) { observe(step, begin); },
             [this](const ParameterServer::Update &update) { apply(update); },
             [this](const ServedStep &done) { reportServed(done); }});
+  }
   if (!options.checkpointDir.empty())
     checkpoints.emplace(context, *arena, options,
                         TrainingSetting(program, options, describeData()));
@@ -140,13 +143,21 @@ void TrainingLoop::loadState() {
             soundStep = state->soundStep;
             unprovenStep = state->step;
             lossScale = LossScale(state->lossScale);
+            bool counts = program.hasInput(InputKind::updates);
+            if (!counts && state->lossScale.done != state->step)
+              resumeNote += format(
+                  "%soptimizer state has had %lld updates in %lld steps, by "
+                  "--sync async; this program counts steps, so that the bias "
+                  "correction of Adam's averages differs at first",
+                  resumeNote.empty() ? "" : "; ",
+                  (long long)state->lossScale.done, (long long)state->step);
           } else {
             loadParameters(context, *arena, options.seed, options.initWeights);
           }
           if (!options.trace.empty() || !options.profile.empty())
             openTrace();
           if (server)
-            server->start(firstStep);
+            server->start(firstStep, state ? state->lossScale.done : 0);
           if (leads())
             reporter.emplace(program, options, showsBar(options),
                              context.plan().arenaBytes,
@@ -309,7 +320,8 @@ void TrainingLoop::judgeWorkers(const StopVote::Decision &vote) {
   if (!notFinite && unprovenStep)
     soundStep = unprovenStep;
   unprovenStep.reset();
-  if (notFinite && leads() && options.onNonFinite != OnNonFinite::stop)
+  bool isReported = server || options.onNonFinite == OnNonFinite::stop;
+  if (notFinite && leads() && !isReported)
     reporter->warn(format("step %lld of a replica has loss %g and gradient "
                           "norm %g",
                           (long long)notFinite->step, notFinite->loss,
@@ -319,7 +331,7 @@ void TrainingLoop::judgeWorkers(const StopVote::Decision &vote) {
 TrainingState TrainingLoop::stateAfter(int64_t step) const {
   TrainingState state{step, lossScale.state(), earlyStop.state(), soundStep};
   if (!program.skipsSteps()) // a program that does may go on from here
-    state.lossScale.done = step;
+    state.lossScale.done = server ? server->countUpdates() : step;
   return state;
 }
 

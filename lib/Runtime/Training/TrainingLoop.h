@@ -114,8 +114,9 @@ private:
   std::optional<Checkpointer> checkpoints;
   WorkerAverage average;
   std::optional<ParameterServer> server;
-  double loss = 0, gradientNorm = 0; ///< of the last step
-  std::optional<double> staleness;   ///< of the last step, with a server
+  dtc_step_fn applyFunction = nullptr; ///< of the server
+  double loss = 0, gradientNorm = 0;   ///< of the last step
+  std::optional<double> staleness;     ///< of the last step, with a server
   StopVote stopVote;
   std::optional<NotFiniteStep> notFinite; ///< that ended a training of workers
   int64_t firstStep = 1;

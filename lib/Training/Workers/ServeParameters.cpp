@@ -9,7 +9,6 @@
 #include "dtc/Dialect/StepFunction.h"
 #include "dtc/Support/Axes.h"
 #include "dtc/Training/Passes.h"
-#include "dtc/Training/Synchronization.h"
 
 namespace dtc {
 #define GEN_PASS_DEF_SERVEPARAMETERS
@@ -28,7 +27,6 @@ struct ServeParametersPass
   void runOnOperation() override;
 
 private:
-  bool isPushed(unsigned result) const;
   FailureOr<Value> pushChange(unsigned result, Results &results);
   void shareArguments();
 
@@ -37,17 +35,11 @@ private:
 
 } // namespace
 
-/// Whether a result is what a worker pushes.
-bool ServeParametersPass::isPushed(unsigned result) const {
-  StringAttr state = getResultString(step, result, attr::state);
-  return state && state.getValue().rsplit('.').second == pushedStateName;
-}
-
 static BlockArgument findParameter(func::FuncOp step, StringAttr name) {
   for (BlockArgument argument : step.getArguments())
     if (getArgString(argument, attr::parameter) == name)
       return argument;
-  return {};
+  llvm_unreachable("each result of a parameter has its argument");
 }
 
 /// Adds the change of a running statistic to what the worker pushes. Returns
@@ -90,10 +82,7 @@ void ServeParametersPass::shareArguments() {
   auto unit = UnitAttr::get(&getContext());
   for (BlockArgument argument : step.getArguments()) {
     unsigned number = argument.getArgNumber();
-    StringAttr state = getArgString(argument, attr::state);
-    bool isPushed =
-        state && state.getValue().rsplit('.').second == pushedStateName;
-    if (isPushed)
+    if (isPushedState(getArgString(argument, attr::state)))
       step.setArgAttr(number, attr::transient, unit);
     else if (isKept(step, number))
       step.setArgAttr(number, attr::shared, unit);
@@ -117,13 +106,6 @@ static Value createSumOfWorkers(OpBuilder &builder, Value x, int64_t workers) {
 }
 
 void ServeParametersPass::runOnOperation() {
-  llvm::Expected<Synchronization> parsed = Synchronization::parse(sync);
-  if (!parsed) {
-    getOperation().emitError(llvm::toString(parsed.takeError()));
-    return signalPassFailure();
-  }
-  if (!parsed->hasServer())
-    return;
   FailureOr<func::FuncOp> found = findFunction(getOperation(), stepName);
   if (failed(found))
     return signalPassFailure();
@@ -136,7 +118,7 @@ void ServeParametersPass::runOnOperation() {
     if (attributes.get(attr::gradient)) // it is pushed
       continue;
     bool isParameter = attributes.get(attr::parameter) != nullptr;
-    bool isState = attributes.get(attr::state) != nullptr;
+    StringAttr state = getResultString(step, i, attr::state);
     if (isParameter) {
       StringAttr name = getResultString(step, i, attr::parameter);
       if (step.getArgAttr(findParameter(step, name).getArgNumber(),
@@ -147,7 +129,7 @@ void ServeParametersPass::runOnOperation() {
         value = *updated;
       }
     }
-    if (isParameter || (isState && !isPushed(i)))
+    if (isParameter || (state && !isPushedState(state)))
       attributes.set(attr::program, program);
     if (StringAttr output = getResultString(step, i, attr::output);
         output && output == evalName) {

@@ -45,7 +45,7 @@ static llvm::Expected<Synchronization> parseAsync(StringRef text,
   if (!rate.empty() && rate != "rate=mean" && rate != "rate=staleness")
     return makeError(text,
                      "rate=mean or rate=staleness in place of '" + rate + "'");
-  sync.dividesByStaleness = rate == "rate=staleness";
+  sync.rateByStaleness = rate == "rate=staleness";
   sync.kind = sync.ahead == 0 ? Synchronization::Step : Synchronization::Async;
   return sync;
 }

@@ -95,7 +95,7 @@ void addServer(const json &report, int rank, int64_t pushed, int64_t steps,
                Traffic &traffic) {
   if (pushed == 0 || steps == 0)
     return;
-  constexpr int64_t noticeBytes = 32;
+  constexpr int64_t noticeBytes = 40;
   int stride = 1, position = 0;
   for (auto axis = report.at("mesh").rbegin(); axis != report.at("mesh").rend();
        ++axis) {
