@@ -32,7 +32,7 @@ struct ProgramInfo {
   bool replicasAtLaunch = false; ///< whether the launch sets dp
   /// Rules of a server that updates the parameters (--sync async).
   struct Server {
-    int64_t ahead; ///< steps that a worker may be ahead of the slowest
+    int64_t ahead;        ///< steps that a worker may be ahead of the slowest
     bool rateByStaleness; ///< the learning rate
   };
   std::optional<Server> server;
