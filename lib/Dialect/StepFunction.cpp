@@ -100,6 +100,19 @@ bool dtc::isPushedState(StringAttr state) {
   return state && state.getValue().rsplit('.').second == pushedStateName;
 }
 
+Value dtc::getGradient(func::FuncOp step, unsigned result) {
+  Value value = getReturn(step).getOperand(result);
+  if (step.getResultAttr(result, attr::gradient))
+    return value;
+  if (!isPushedState(getResultString(step, result, attr::state)))
+    return {};
+  auto keep = value.getDefiningOp<KeepOp>(); // as AddOptimizer has it
+  if (!keep)
+    return {};
+  auto clip = keep.getValue().getDefiningOp<ClipByNormOp>();
+  return clip ? clip.getGradient() : keep.getValue();
+}
+
 bool dtc::isFloatTensor(Type type) {
   return isa<FloatType>(getElementTypeOrSelf(type));
 }

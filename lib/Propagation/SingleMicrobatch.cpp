@@ -58,16 +58,16 @@ SingleMicrobatch::SingleMicrobatch(func::FuncOp step, MeshAttr mesh)
   }
   for (OpOperand &returned : body.getTerminator()->getOpOperands()) {
     unsigned number = returned.getOperandNumber();
-    bool isPushed = isPushedState(getResultString(step, number, attr::state));
-    bool isGradient =
-        (step.getResultAttr(number, attr::gradient) || isPushed) &&
-        !afterSums.contains(returned.get().getDefiningOp());
-    if (isGradient)
-      gradients.insert(returned.get());
+    Value gradient = getGradient(step, number);
+    if (gradient && afterSums.contains(gradient.getDefiningOp()))
+      gradient = {};
+    if (gradient)
+      gradients.insert(gradient);
     auto output = step.getResultAttrOfType<StringAttr>(number, attr::output);
-    if (isGradient || isRecorded(step, number) ||
-        (output && (output == "loss" || output == evalName)))
-      if (Operation *op = returned.get().getDefiningOp())
+    bool isOfMicrobatch = isRecorded(step, number) ||
+                          (output && (output == "loss" || output == evalName));
+    if (Value value = isOfMicrobatch ? returned.get() : gradient)
+      if (Operation *op = value.getDefiningOp())
         ofMicrobatch.insert(op);
   }
   for (Operation &op : llvm::reverse(body))

@@ -59,6 +59,9 @@ constexpr llvm::StringLiteral averageStateName = "ema";
 constexpr llvm::StringLiteral pushedStateName = "pushed";
 /// Whether this is the name of such a state; false for null.
 bool isPushedState(mlir::StringAttr state);
+/// The gradient, before it is clipped, that a result is or that it pushes; null
+/// for other results.
+mlir::Value getGradient(mlir::func::FuncOp step, unsigned result);
 
 /// Whether an argument of a step is kept and changed: a state, a trained
 /// parameter, or a running statistic.
