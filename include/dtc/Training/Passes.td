@@ -346,7 +346,7 @@ def ServeParameters : Pass<"dtc-serve-parameters", "mlir::ModuleOp"> {
         -> (%loss {dtc.output = "loss"}, %g {dtc.state = "w.pushed"}, %w1 {dtc.parameter = "w"}) {
       %g = ...                                       // of the worker's share
       %x = dtc.pushed %p over "dp"
-      %w1 = dtc.sgd_update %w, %x, %lr
+      %w1 = dtc.sgd %w, %x, %lr
     // becomes
     func.func @step(..., %w {dtc.parameter = "w", dtc.shared}, %p {dtc.state = "w.pushed", dtc.transient})
         -> (%loss {dtc.output = "loss"}, %g {dtc.state = "w.pushed"},

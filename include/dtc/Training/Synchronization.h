@@ -2,7 +2,8 @@
 //
 // The value of `--sync`. Ranks at one position of dp are a replica. Either all
 // replicas have the same parameters and sum their gradients, or each is a
-// worker, with parameters of its own that are mixed with those of others.
+// worker. Workers have parameters of their own, which are mixed with those of
+// others, or get them from a server, to which they push gradients.
 //
 //===----------------------------------------------------------------------===//
 
