@@ -29,6 +29,11 @@ WAYS = ["none", "int8", "int4", "sign", "topk:0.01", "randk:0.01",
         "none --sync gossip:one-peer", "none --sync async:4"]
 
 
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1",
+               "OMPI_ALLOW_RUN_AS_ROOT": "1",
+               "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
 def ranks_of(way):
     """A server is a rank beside the workers."""
     return RANKS + ("async" in way)
@@ -108,9 +113,6 @@ def measure(program, way, steps, names, agent, folder):
     ranks = ranks_of(way)
     hosts = ",".join(f"10.78.0.{i + 1}:{1 if i else ranks - RANKS + 1}"
                      for i in range(RANKS))
-    environment = {**os.environ, "OMP_NUM_THREADS": "1",
-                   "OMPI_ALLOW_RUN_AS_ROOT": "1",
-                   "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     run("ip", "netns", "exec", names[0], "unshare", "--uts", "bash", "-c",
         'hostname "$0" && exec "$@"', names[0],
         "mpirun", "--bind-to", "none", "--host", hosts, "-n", ranks,
@@ -118,7 +120,7 @@ def measure(program, way, steps, names, agent, folder):
         "--mca", "oob_tcp_if_include", "10.78.0.0/24",
         "--mca", "btl_tcp_if_include", "10.78.0.0/24",
         program, "--data", INPUTS / "gpt2-tiny.data", "--steps", steps,
-        "--threads", 1, "--metrics", metrics, env=environment)
+        "--threads", 1, "--metrics", metrics, env=ENVIRONMENT)
     return mean_step(metrics)
 
 

@@ -19,7 +19,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from slow_network import INPUTS, RANKS, mean_step, ranks_of, run
+from slow_network import ENVIRONMENT, INPUTS, RANKS, mean_step, ranks_of, run
 
 WAYS = ["step", "async:1", "async:4", "async:16"]
 SHARE, SLOW = 0.4, 3
@@ -53,16 +53,13 @@ def measure(program, way, slow, arguments, folder):
     ranks = ranks_of(way)
     metrics = folder / "metrics.jsonl"
     metrics.unlink(missing_ok=True)
-    environment = {**os.environ, "OMP_NUM_THREADS": "1",
-                   "OMPI_ALLOW_RUN_AS_ROOT": "1",
-                   "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     with groups(ranks, ranks - 1 if slow else None) as made:
         prefix = str(made[0])[:-1]
         enter = f'echo $$ > {prefix}$OMPI_COMM_WORLD_RANK/cgroup.procs'
         run("mpirun", "--oversubscribe", "--bind-to", "none", "-n", ranks,
             "bash", "-c", f'{enter} && exec "$0" "$@"', program, "--data",
             INPUTS / "gpt2-tiny.data", "--steps", arguments.steps,
-            "--threads", 1, "--metrics", metrics, env=environment)
+            "--threads", 1, "--metrics", metrics, env=ENVIRONMENT)
     return mean_step(metrics)
 
 

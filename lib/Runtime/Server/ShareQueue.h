@@ -44,7 +44,6 @@ public:
   void give();
   /// A share that a worker has is done.
   void finish(const Share &share) { given.erase(share); }
-  bool isGiven(const Share &share) const { return given.contains(share); }
   /// Whether no worker has a share.
   bool isIdle() const { return given.empty(); }
   /// Whether all shares are given and done.
