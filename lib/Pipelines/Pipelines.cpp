@@ -88,6 +88,11 @@ void dtc::buildStrategyPipeline(OpPassManager &manager,
   attention.maxWidth = limits.maxWidth;
   attention.widthMultiple = limits.widthMultiple;
   manager.addPass(createFormAttention(attention));
+  // Products with chosen matrices, as in mixtures of experts, are one op, and
+  // the matrices are not copied. Runs where attention is formed, for the same
+  // reasons.
+  if (computes(strategy.target, LibraryFunction::GroupedMatMul))
+    manager.addPass(createFormGroupedProducts());
   manager.addPass(createCanonicalizerPass(
       GreedyRewriteConfig().setUseTopDownTraversal(false)));
   // Masks of attention are finite: they hide keys with a large negative number

@@ -21,24 +21,40 @@ static bool isFilters(Value weight) {
   });
 }
 
-/// The standard deviation of a weight's elements. One dimension of a matrix is
-/// inputs, and the other outputs; the matmul that uses it says which. In
-/// filters [outputs, inputs, height, width], the fans also include the taps.
+/// The fans of a weight, in and out. One dimension of a matrix is inputs, and
+/// the other outputs; the matmul that uses it says which. Products of a stack
+/// of matrices, such as those of experts, which are gathered first, use the
+/// last two dimensions.
+static std::pair<double, double> getFans(Value weight) {
+  auto type = cast<RankedTensorType>(weight.getType());
+  double rows = type.getDimSize(0);
+  double columns = type.getNumElements() / rows;
+  bool areRowsInputs = true;
+  for (OpOperand &use : weight.getUses()) {
+    Operation *user = use.getOwner();
+    if (auto gather = dyn_cast<GatherOp>(user);
+        gather && use.getOperandNumber() == 0 && type.getRank() > 2)
+      return getFans(gather.getResult());
+    auto product = dyn_cast<MatMulOp>(user);
+    if (!product)
+      continue;
+    areRowsInputs = use.getOperandNumber() == 1 ? !product.getTransposeRhs()
+                                                : product.getTransposeLhs();
+    rows = type.getDimSize(type.getRank() - 2);
+    columns = type.getShape().back();
+  }
+  return areRowsInputs ? std::pair(rows, columns) : std::pair(columns, rows);
+}
+
+/// The standard deviation of a weight's elements. In filters [outputs, inputs,
+/// height, width], the fans also include the taps.
 static double getDeviation(StringRef rule, BlockArgument weight) {
   if (rule == "normal")
     return 0.02;
-  auto type = cast<RankedTensorType>(weight.getType());
-  int64_t rows = type.getDimSize(0);
-  int64_t columns = type.getNumElements() / rows;
-  bool inputsFirst = true;
-  for (OpOperand &use : weight.getUses())
-    if (auto product = dyn_cast<MatMulOp>(use.getOwner()))
-      inputsFirst = use.getOperandNumber() == 1 ? !product.getTransposeRhs()
-                                                : product.getTransposeLhs();
-  double fanIn = inputsFirst ? rows : columns;
-  double fanOut = inputsFirst ? columns : rows;
+  auto [fanIn, fanOut] = getFans(weight);
   if (isFilters(weight)) {
-    fanIn = columns;
+    auto type = cast<RankedTensorType>(weight.getType());
+    fanIn = double(type.getNumElements()) / type.getDimSize(0);
     fanOut = double(type.getNumElements()) / type.getDimSize(1);
   }
   return rule == "xavier" ? std::sqrt(2.0 / (fanIn + fanOut))

@@ -7,6 +7,8 @@
 
 #include "dtc/Dialect/StepFunction.h"
 #include "dtc/Training/Passes.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace dtc {
 #define GEN_PASS_DEF_MIXEDPRECISION
@@ -44,13 +46,45 @@ static bool isCast(func::FuncOp step, BlockArgument argument) {
   return bool(getArgString(argument, attr::parameter));
 }
 
+/// The integers that an op looks up rows or matrices by.
+static Value getIndices(Operation *op) {
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case<GatherOp, ScatterAddOp, GroupedMatMulOp, OneHotOp>(
+          [](auto lookup) { return lookup.getIndices(); })
+      .Default(Value());
+}
+
+/// The matmuls whose results decide indices, such as those of routers: the last
+/// products before each index.
+static llvm::DenseSet<Operation *> findDecisions(func::FuncOp step) {
+  llvm::SetVector<Operation *> before; // ops that indices depend on
+  for (Operation &op : step.front())
+    if (Value indices = getIndices(&op))
+      if (Operation *producer = indices.getDefiningOp())
+        before.insert(producer);
+  llvm::DenseSet<Operation *> decisions;
+  for (unsigned i = 0; i < before.size(); ++i) {
+    Operation *op = before[i];
+    if (isa<MatMulOp>(op))
+      decisions.insert(op);
+    if (op->hasTrait<Product>())
+      continue;
+    for (Value operand : op->getOperands())
+      if (Operation *producer = operand.getDefiningOp())
+        before.insert(producer);
+  }
+  return decisions;
+}
+
 /// Casts each use separately, because each use has its own gradient, and these
-/// are added in f32.
-static void castArguments(func::FuncOp step, Type narrow) {
+/// are added in f32. Matmuls that decide indices read f32.
+static void castArguments(func::FuncOp step, Type narrow,
+                          const llvm::DenseSet<Operation *> &decisions) {
   for (BlockArgument argument : step.getArguments())
     if (isCast(step, argument))
       for (OpOperand &use : llvm::make_early_inc_range(argument.getUses()))
-        if (!isa<func::ReturnOp>(use.getOwner()))
+        if (!isa<func::ReturnOp>(use.getOwner()) &&
+            !decisions.contains(use.getOwner()))
           use.set(castTo(argument, narrow, use.getOwner()));
 }
 
@@ -64,9 +98,13 @@ static Type getElement(Operation *op) {
 }
 
 /// Updates the types of an op's results by those of its operands.
-static LogicalResult updateTypes(Operation *op, Type narrow) {
+static LogicalResult updateTypes(Operation *op, Type narrow, bool isDecision) {
   auto isNarrow = [](Value value) { return isFloat16(value.getType()); };
-  if (op->hasTrait<Product>())
+  if (isDecision)
+    castOperands(
+        op, Float32Type::get(op->getContext()),
+        [](OpOperand &operand) { return isFloat16(operand.get().getType()); });
+  else if (op->hasTrait<Product>())
     castOperands(op, narrow, [](OpOperand &operand) {
       return isF32(operand.get().getType());
     });
@@ -133,9 +171,10 @@ struct MixedPrecision : dtc::impl::MixedPrecisionBase<MixedPrecision> {
     // 3.2).
     if (narrow.isF16() && failed(getScalarInput(*step, lossScaleKind)))
       return signalPassFailure();
-    castArguments(*step, narrow);
+    llvm::DenseSet<Operation *> decisions = findDecisions(*step);
+    castArguments(*step, narrow, decisions);
     for (Operation &op : step->front().without_terminator())
-      if (failed(updateTypes(&op, narrow)))
+      if (failed(updateTypes(&op, narrow, decisions.contains(&op))))
         return signalPassFailure();
     step->setType(builder.getFunctionType(step->getArgumentTypes(),
                                           getReturn(*step).getOperandTypes()));

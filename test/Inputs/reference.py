@@ -37,9 +37,11 @@ def fingerprint(tensor):
 
 
 def statistics_of(module):
-    """The running statistics of batch norms, by name."""
+    """The buffers that are saved with the weights, by name: running statistics of
+    batch norms, and biases of routers."""
     return {name: buffer for name, buffer in module.named_buffers()
-            if name.endswith((".running_mean", ".running_var"))}
+            if name.endswith((".running_mean", ".running_var",
+                              ".e_score_correction_bias"))}
 
 
 def split(inputs, labels, microbatches):

@@ -121,8 +121,8 @@ constexpr llvm::StringLiteral program = "dtc.program";
 /// The same places: [period, turn] of a program that runs after step t if t
 /// modulo period is turn; absent if the runtime decides.
 constexpr llvm::StringLiteral turn = "dtc.turn";
-/// Argument of a step, before AssignMesh: a state or parameter that has one value
-/// for all workers.
+/// Argument of a step, before AssignMesh: a state or parameter that has one
+/// value for all workers.
 constexpr llvm::StringLiteral shared = "dtc.shared";
 /// Result "recorded", if it is padded: its shape without padding.
 constexpr llvm::StringLiteral unpadded = "dtc.unpadded";

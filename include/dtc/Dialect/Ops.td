@@ -5,6 +5,7 @@
 
 include "dtc/Dialect/TensorOps.td"
 include "dtc/Dialect/AttentionOps.td"
+include "dtc/Dialect/ExpertOps.td"
 include "dtc/Dialect/ConvolutionOps.td"
 include "dtc/Dialect/RandomOps.td"
 include "dtc/Dialect/TrainingOps.td"

@@ -24,6 +24,7 @@ namespace dtc {
 enum class LibraryFunction {
   MatMul,
   MatMulEpilogue,  ///< with elementwise ops after it, or sums of its operand
+  GroupedMatMul,   ///< by chosen matrices, and its gradients
   Attention,       ///< and its gradient
   PackedAttention, ///< of one packed projection, and its gradient
   Convolution,     ///< and its gradients

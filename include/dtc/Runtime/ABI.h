@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /// Raised whenever a struct, a signature or a limit in this file changes.
-#define DTC_ABI_VERSION 18
+#define DTC_ABI_VERSION 19
 
 /// The most messages of a rank, both ways, that may be in flight at once.
 #define DTC_MAX_MESSAGE_SLOTS 4096
@@ -284,6 +284,27 @@ void dtcrt_record(dtc_context *ctx, int32_t microbatch, const void *rows,
 void dtcrt_matmul(dtc_context *ctx, int32_t dtype, int32_t transpose_a,
                   int32_t transpose_b, int32_t result, int64_t batch, int64_t m,
                   int64_t n, int64_t k, const void *a, const void *b, void *c);
+
+/// # Grouped products
+/// Implemented on CPUs. `matrices` matrices lie one after another, and an index
+/// of type `index_type` (i32 or i64) names one for each row. dtype is a
+/// floating-point type, `result` a set of dtc_result.
+
+/// C, rows x n: row t is row t of A, rows x k, times op of matrix indices[t],
+/// where op transposes if `transpose_weights` is 1. Each op(matrix) is k x n.
+/// A row whose index names no matrix is NaN. Not DTC_RESULT_ADDED.
+void dtcrt_grouped_matmul(dtc_context *ctx, int32_t dtype, int32_t index_type,
+                          int32_t transpose_weights, int32_t result,
+                          int64_t rows, int64_t matrices, int64_t n, int64_t k,
+                          const void *a, const void *weights,
+                          const void *indices, void *c);
+
+/// C, matrices x m x n: matrix e is the sum of the outer products of rows t of
+/// A, rows x m, and B, rows x n, where indices[t] is e.
+void dtcrt_grouped_outer(dtc_context *ctx, int32_t dtype, int32_t index_type,
+                         int32_t result, int64_t rows, int64_t matrices,
+                         int64_t m, int64_t n, const void *a, const void *b,
+                         const void *indices, void *c);
 
 /// # Attention
 /// queries are batch x rows x heads x width, keys batch x cols x groups x

@@ -113,6 +113,25 @@ def FormAttention : Pass<"dtc-form-attention", "::mlir::ModuleOp"> {
   ];
 }
 
+def FormGroupedProducts : Pass<"dtc-form-grouped-products", "::mlir::ModuleOp"> {
+  let summary = "Form products of rows by chosen matrices";
+  let description = [{
+    Forms one op from a gather of matrices of a stack, one for each index, and a
+    product with these, on either side. A reshape may stand between if it keeps
+    the matrices. If an index has several rows, it is repeated for these.
+    Constant indices stay: they copy matrices and choose nothing.
+
+    ```mlir
+    %m = dtc.gather %w, %e : (tensor<8x96x32xf32>, tensor<64xi64>) -> tensor<64x96x32xf32>
+    %y = dtc.matmul %m, %x : (tensor<64x96x32xf32>, tensor<64x32x1xf32>) -> tensor<64x96x1xf32>
+    // becomes
+    %0 = dtc.reshape %x : (tensor<64x32x1xf32>) -> tensor<64x32xf32>
+    %1 = dtc.grouped_matmul %0, %w, %e {transpose_weights} : (tensor<64x32xf32>, tensor<8x96x32xf32>, tensor<64xi64>) -> tensor<64x96xf32>
+    %y = dtc.reshape %1 : (tensor<64x96xf32>) -> tensor<64x96x1xf32>
+    ```
+  }];
+}
+
 def BoundMasks : Pass<"dtc-bound-masks", "::mlir::ModuleOp"> {
   let summary = "Make masks of attention finite";
   let description = [{

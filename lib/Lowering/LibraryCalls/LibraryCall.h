@@ -15,6 +15,8 @@ namespace dtc {
 void buildCall(MatMulOp op, FunctionLowering &f);
 void buildCall(MatMulEpilogueOp op, FunctionLowering &f);
 void buildCall(MatMulBiasGradOp op, FunctionLowering &f);
+void buildCall(GroupedMatMulOp op, FunctionLowering &f);
+void buildCall(GroupedOuterOp op, FunctionLowering &f);
 void buildCall(AttentionOp op, FunctionLowering &f);
 void buildCall(AttentionGradOp op, FunctionLowering &f);
 void buildCall(PackedAttentionOp op, FunctionLowering &f);

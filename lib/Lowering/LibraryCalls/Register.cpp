@@ -49,6 +49,8 @@ void dtc::registerLibraryCallModels(DialectRegistry &registry) {
     attach<CallModel, LibraryFunction::MatMul, MatMulOp>(context);
     attach<CallModel, LibraryFunction::MatMulEpilogue, MatMulEpilogueOp,
            MatMulBiasGradOp>(context);
+    attach<CallModel, LibraryFunction::GroupedMatMul, GroupedMatMulOp,
+           GroupedOuterOp>(context);
     attach<AttentionModel, LibraryFunction::Attention, AttentionOp,
            AttentionGradOp>(context);
     attach<AttentionModel, LibraryFunction::PackedAttention, PackedAttentionOp,

@@ -22,6 +22,8 @@ LogicalResult RuntimeCall::read() {
       llvm::StringSwitch<Reader>(name)
           .Case("dtcrt_matmul", &RuntimeCall::readMatMul)
           .Case("dtcrt_matmul_epilogue", &RuntimeCall::readMatMulEpilogue)
+          .Case("dtcrt_grouped_matmul", &RuntimeCall::readGroupedMatMul)
+          .Case("dtcrt_grouped_outer", &RuntimeCall::readGroupedOuter)
           .Case("dtcrt_conv2d", &RuntimeCall::readConv2D)
           .Case("dtcrt_pool2d", &RuntimeCall::readPool2D)
           .Case("dtcrt_top_k", &RuntimeCall::readTopK)
@@ -216,6 +218,34 @@ LogicalResult RuntimeCall::readMatMulEpilogue() {
           true);
   else if (isGiven(14))
     touch(14, bytes * m * n, true);
+  return success();
+}
+
+/// Arguments: context, types of elements and indices, transpose, flags, rows,
+/// matrices, n, k, buffers.
+LogicalResult RuntimeCall::readGroupedMatMul() {
+  if (failed(expectArguments(13)))
+    return failure();
+  int64_t bytes = sizeOf(static_cast<dtc_dtype>(numbers[1]));
+  int64_t rows = numbers[5], n = numbers[7], k = numbers[8];
+  touch(9, bytes * rows * k, false);
+  touch(10, bytes * numbers[6] * n * k, false);
+  touch(11, sizeOf(static_cast<dtc_dtype>(numbers[2])) * rows, false);
+  touchResult(12, numbers[4], numbers[1], rows * n);
+  return success();
+}
+
+/// Arguments: context, types of elements and indices, flags, rows, matrices, m,
+/// n, buffers.
+LogicalResult RuntimeCall::readGroupedOuter() {
+  if (failed(expectArguments(12)))
+    return failure();
+  int64_t bytes = sizeOf(static_cast<dtc_dtype>(numbers[1]));
+  int64_t rows = numbers[4], m = numbers[6], n = numbers[7];
+  touch(8, bytes * rows * m, false);
+  touch(9, bytes * rows * n, false);
+  touch(10, sizeOf(static_cast<dtc_dtype>(numbers[2])) * rows, false);
+  touchResult(11, numbers[3], numbers[1], numbers[5] * m * n);
   return success();
 }
 

@@ -42,6 +42,8 @@ private:
   mlir::LogicalResult readNothing();
   mlir::LogicalResult readMatMul();
   mlir::LogicalResult readMatMulEpilogue();
+  mlir::LogicalResult readGroupedMatMul();
+  mlir::LogicalResult readGroupedOuter();
   mlir::LogicalResult readAttention(bool isGrad);
   mlir::LogicalResult readPackedAttention(bool isGrad);
   mlir::LogicalResult readConv2D();

@@ -24,6 +24,20 @@ RecordedCall dtc::rt::describeProduct(int32_t dtype, int32_t transposeA,
   return call;
 }
 
+RecordedCall dtc::rt::describeGrouped(int32_t dtype, int32_t result,
+                                      int64_t rows, int64_t matrices, int64_t m,
+                                      int64_t n, const char *more) {
+  RecordedCall call;
+  call.what = format("product %s, %lld rows by %lld matrices of %lld x %lld"
+                     "%s%s%s",
+                     nameOf(dtc_dtype(dtype)), (long long)rows,
+                     (long long)matrices, (long long)m, (long long)n, more,
+                     result & DTC_RESULT_ADDED ? ", added" : "",
+                     result & DTC_RESULT_SUMS ? ", to f32" : "");
+  call.flops = 2.0 * double(rows) * double(m) * double(n);
+  return call;
+}
+
 RecordedCall dtc::rt::describeConvolution(int32_t dtype, int32_t role,
                                           int32_t result, int64_t n, int64_t h,
                                           int64_t w, int64_t c, int64_t oh,

@@ -76,6 +76,10 @@ RecordedCall describeProduct(int32_t dtype, int32_t transposeA,
                              int32_t transposeB, int32_t result, int64_t batch,
                              int64_t m, int64_t n, int64_t k,
                              const std::string &more = {});
+/// "product bf16, 64 rows by 8 matrices of 32 x 16"; `more` follows.
+RecordedCall describeGrouped(int32_t dtype, int32_t result, int64_t rows,
+                             int64_t matrices, int64_t m, int64_t n,
+                             const char *more);
 /// "convolution f32, forward, ...".
 RecordedCall describeConvolution(int32_t dtype, int32_t role, int32_t result,
                                  int64_t n, int64_t h, int64_t w, int64_t c,

@@ -14,7 +14,7 @@ using namespace mlir;
 using namespace dtc;
 
 static bool isLookup(Operation *op) {
-  return isa<GatherOp, ScatterAddOp, CrossEntropyOp>(op);
+  return isa<GatherOp, ScatterAddOp, GroupedMatMulOp, CrossEntropyOp>(op);
 }
 
 /// The results of an op that are indices if its operand is, because the op only
@@ -114,6 +114,8 @@ void InputUses::follow(Value value, ArrayRef<int64_t> elements) {
       if (use.get() == scatter.getIndices())
         restrict(elements,
                  scatter.getType().getDimSize(scatter.getBatchDims()));
+    } else if (auto product = dyn_cast<GroupedMatMulOp>(op)) {
+      restrict(elements, product.getWeights().getType().getDimSize(0));
     } else if (auto loss = dyn_cast<CrossEntropyOp>(op)) {
       restrict(elements, loss.getLogits().getType().getShape().back());
       ignored = loss.getIgnoreIndex();

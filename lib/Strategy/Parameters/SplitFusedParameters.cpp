@@ -34,9 +34,14 @@ private:
   static int64_t getLastDim(Value value) {
     return cast<ShapedType>(value.getType()).getRank() - 1;
   }
-  /// The dimension of a weight that becomes the last of the result.
-  static int64_t getColumnDim(MatMulOp product) {
-    return getLastDim(product.getRhs()) - (product.getTransposeRhs() ? 1 : 0);
+  /// The dimension of a product's weight, its second operand, that becomes the
+  /// last of the result; none if the op is no product.
+  static std::optional<int64_t> getColumnDim(Operation *op) {
+    if (auto product = dyn_cast<MatMulOp>(op))
+      return getLastDim(product.getRhs()) - int64_t(product.getTransposeRhs());
+    if (auto product = dyn_cast<GroupedMatMulOp>(op))
+      return 2 - int64_t(product.getTransposeWeights());
+    return std::nullopt;
   }
   /// The part of a tensor that a parameter already is; null if it is whole.
   DictionaryAttr getPart(BlockArgument argument) {
@@ -126,8 +131,8 @@ bool FusedSplit::canSplitProducer(Value value, int64_t dim) {
     return splitsLast(sum.getLhs()) && splitsLast(sum.getRhs());
   if (auto reshape = dyn_cast<ReshapeOp>(producer))
     return splitsLast(reshape.getX());
-  if (auto product = dyn_cast<MatMulOp>(producer))
-    return canSplit(product.getRhs(), getColumnDim(product));
+  if (std::optional<int64_t> columns = getColumnDim(producer))
+    return canSplit(producer->getOperand(1), *columns);
   return false;
 }
 
@@ -179,14 +184,14 @@ SmallVector<Value> FusedSplit::split(Value value, int64_t dim) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(producer);
   SmallVector<SmallVector<Value>> operands;
-  if (auto product = dyn_cast<MatMulOp>(producer)) {
-    SmallVector<Value> weights = split(product.getRhs(), getColumnDim(product));
-    operands.assign(
-        {SmallVector<Value>(weights.size(), product.getLhs()), weights});
-  } else {
-    for (Value operand : producer->getOperands())
+  std::optional<int64_t> columns = getColumnDim(producer);
+  for (auto [i, operand] : llvm::enumerate(producer->getOperands()))
+    if (!columns)
       operands.push_back(split(operand, getLastDim(operand)));
-  }
+    else if (i == 1)
+      operands.push_back(split(operand, *columns));
+    else
+      operands.emplace_back(sizes.size(), operand);
   SmallVector<Value> parts;
   for (auto [i, size] : llvm::enumerate(sizes)) {
     SmallVector<Value> own;

@@ -308,11 +308,16 @@ LogicalResult ChooseSplits::splitSequence(func::FuncOp function,
       return !layout.getAxesOfDim(dim).empty();
     return batches.contains(classes.getClass(value, dim));
   };
+  int64_t batch = getExportedBatch(function);
   auto findSequence = [&](Value value) -> std::optional<int64_t> {
-    for (int64_t dim = cast<ShapedType>(value.getType()).getRank() - 2;
-         dim >= 0; --dim)
-      if (!isBatch(value, dim))
-        return dim;
+    ArrayRef<int64_t> shape = cast<ShapedType>(value.getType()).getShape();
+    int64_t positions = 1; // of a sample, in one dimension with the batch
+    for (int64_t dim : llvm::seq<int64_t>(shape.size()))
+      if (isBatch(value, dim))
+        positions = std::max(positions, shape[dim] / batch);
+    for (int64_t dim = int64_t(shape.size()) - 2; dim >= 0; --dim)
+      if (!isBatch(value, dim)) // else experts of a position, for example
+        return positions < shape[dim] ? std::optional(dim) : std::nullopt;
     return std::nullopt;
   };
   auto isOnStream = [&](Value value) {
@@ -321,8 +326,7 @@ LogicalResult ChooseSplits::splitSequence(func::FuncOp function,
     if (!batched.contains(value) || rank < 3 ||
         !streams.contains(classes.getClass(value, rank - 1)))
       return false;
-    std::optional<int64_t> dim = findSequence(value);
-    return dim && type.getDimSize(*dim) > 1; // 1: one expert of a token
+    return findSequence(value).has_value();
   };
   bool found = false;
   for (Operation &op : function.front().without_terminator()) {

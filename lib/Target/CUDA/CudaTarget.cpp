@@ -42,6 +42,7 @@ bool CudaTarget::computes(LibraryFunction function) const {
   switch (function) {
   case LibraryFunction::MatMulEpilogue:
     return isEmulated() || CudaArchitecture::find(architecture)->hasEpilogues;
+  case LibraryFunction::GroupedMatMul:
   case LibraryFunction::Pooling:
   case LibraryFunction::Compression:
     return false;

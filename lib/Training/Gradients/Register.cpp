@@ -12,6 +12,7 @@ void dtc::registerGradients(DialectRegistry &registry) {
     attachBoundaryGradients(*context);
     attachConvolutionGradients(*context);
     attachElementwiseGradients(*context);
+    attachExpertGradients(*context);
     attachIndexingGradients(*context);
     attachLossGradients(*context);
     attachMatMulGradients(*context);

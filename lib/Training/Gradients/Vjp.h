@@ -105,6 +105,7 @@ void attachAttentionGradients(mlir::MLIRContext &context);
 void attachBoundaryGradients(mlir::MLIRContext &context);
 void attachConvolutionGradients(mlir::MLIRContext &context);
 void attachElementwiseGradients(mlir::MLIRContext &context);
+void attachExpertGradients(mlir::MLIRContext &context);
 void attachIndexingGradients(mlir::MLIRContext &context);
 void attachLossGradients(mlir::MLIRContext &context);
 void attachMatMulGradients(mlir::MLIRContext &context);

@@ -57,6 +57,51 @@ void dtcrt_matmul(dtc_context *context, int32_t dtype, int32_t transposeA,
   });
 }
 
+void dtcrt_grouped_matmul(dtc_context *context, int32_t dtype,
+                          int32_t indexType, int32_t transposeWeights,
+                          int32_t result, int64_t rows, int64_t matrices,
+                          int64_t n, int64_t k, const void *a,
+                          const void *weights, const void *indices, void *c) {
+  GroupedShape shape = {expectFloat("grouped_matmul", dtype),
+                        dtc_dtype(indexType),
+                        transposeWeights != 0,
+                        (result & DTC_RESULT_ADDED) != 0,
+                        (result & DTC_RESULT_SUMS) != 0,
+                        rows,
+                        matrices,
+                        k,
+                        n};
+  auto describe = [&] {
+    return describeGrouped(dtype, result, rows, matrices, n, k,
+                           transposeWeights ? ", weights transposed" : "");
+  };
+  makeCall(context, describe, [=] {
+    beginCall(context).grouped.multiply(shape, a, weights, indices, c);
+  });
+}
+
+void dtcrt_grouped_outer(dtc_context *context, int32_t dtype, int32_t indexType,
+                         int32_t result, int64_t rows, int64_t matrices,
+                         int64_t m, int64_t n, const void *a, const void *b,
+                         const void *indices, void *c) {
+  GroupedShape shape = {expectFloat("grouped_outer", dtype),
+                        dtc_dtype(indexType),
+                        false,
+                        (result & DTC_RESULT_ADDED) != 0,
+                        (result & DTC_RESULT_SUMS) != 0,
+                        rows,
+                        matrices,
+                        m,
+                        n};
+  auto describe = [&] {
+    return describeGrouped(dtype, result, rows, matrices, m, n,
+                           ", outer products");
+  };
+  makeCall(context, describe, [=] {
+    beginCall(context).grouped.sumOuter(shape, a, b, indices, c);
+  });
+}
+
 void dtcrt_attention(dtc_context *context, int32_t dtype, int32_t causal,
                      double scale, int64_t batch, int64_t rows, int64_t cols,
                      int64_t heads, int64_t groups, int64_t width,

@@ -4,6 +4,7 @@
 #define DTC_LIB_RUNTIME_DEVICE_CPU_HOSTDEVICE_H
 
 #include "Device/CPU/Attention/Attention.h"
+#include "Device/CPU/Grouped/GroupedProducts.h"
 #include "Device/CPU/MatMul/MatMul.h"
 #include "Device/CPU/Narrow/Narrow.h"
 #include "Device/Device.h"
@@ -32,6 +33,7 @@ public:
   MatMul matmul;
   Narrow narrow{matmul};
   Attention attention{matmul};
+  GroupedProducts grouped{matmul};
 };
 
 } // namespace dtc::rt

@@ -1,0 +1,110 @@
+//===- FormGroupedProducts.cpp - form products with chosen matrices -------===//
+//
+// ONNX has no product of rows by chosen matrices, so exporters gather a matrix
+// for each row. The single op needs no gathered matrices.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Numbers.h"
+#include "dtc/Dialect/Dialect.h"
+#include "dtc/Strategy/Passes.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace dtc {
+#define GEN_PASS_DEF_FORMGROUPEDPRODUCTS
+#include "dtc/Strategy/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<ShapedType>(value.getType()).getShape();
+}
+
+/// Finds the gather that made the matrices of a product: a matrix of a stack
+/// for each index. Constant indices choose nothing.
+static GatherOp findMatrices(Value operand) {
+  auto reshape = operand.getDefiningOp<ReshapeOp>();
+  auto gather = (reshape ? reshape.getX() : operand).getDefiningOp<GatherOp>();
+  if (!gather || gather.getStarts() || gather.getBatchDims() != 0 ||
+      shapeOf(gather.getTable()).size() != 3 ||
+      getConstant(gather.getIndices()) ||
+      shapeOf(operand).take_back(2) != shapeOf(gather).take_back(2))
+    return {};
+  return gather;
+}
+
+namespace {
+
+class FormPattern : public OpRewritePattern<MatMulOp> {
+public:
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(MatMulOp op,
+                                PatternRewriter &rewriter) const override {
+    if (GatherOp gather = findMatrices(op.getRhs())) {
+      form(op, gather, /*isOnLeft=*/false, rewriter);
+      return success();
+    }
+    if (GatherOp gather = findMatrices(op.getLhs())) {
+      form(op, gather, /*isOnLeft=*/true, rewriter);
+      return success();
+    }
+    return rewriter.notifyMatchFailure(op, "reads no gathered matrices");
+  }
+
+private:
+  /// Replaces the product. If the matrices are on its left, its result is that
+  /// of the transposed product, transposed.
+  static void form(MatMulOp op, GatherOp gather, bool isOnLeft,
+                   PatternRewriter &rewriter) {
+    Location loc = op.getLoc();
+    auto reshape = [&](Value x, ArrayRef<int64_t> shape) -> Value {
+      return rewriter.createOrFold<ReshapeOp>(
+          loc, RankedTensorType::get(shape, getElementTypeOrSelf(x)), x);
+    };
+    auto turn = [&](Value x) -> Value {
+      auto order =
+          llvm::to_vector(llvm::seq<int64_t>(0, int64_t(shapeOf(x).size())));
+      std::swap(order.back(), order[order.size() - 2]);
+      return TransposeOp::create(rewriter, loc, x, order);
+    };
+    Value rows = isOnLeft ? op.getRhs() : op.getLhs();
+    if (isOnLeft ? !op.getTransposeRhs() : op.getTransposeLhs())
+      rows = turn(rows);
+    ArrayRef<int64_t> shape = shapeOf(rows);
+    int64_t count = shape[shape.size() - 2], inner = shape.back();
+    int64_t products = gather.getIndices().getType().getNumElements();
+
+    // Each index is that of `count` rows.
+    Value indices = reshape(gather.getIndices(), {products, 1});
+    if (count != 1)
+      indices = BroadcastOp::create(
+          rewriter, loc,
+          RankedTensorType::get({products, count},
+                                getElementTypeOrSelf(indices)),
+          indices);
+    indices = reshape(indices, {products * count});
+    Value result = GroupedMatMulOp::create(
+        rewriter, loc, reshape(rows, {products * count, inner}),
+        gather.getTable(), indices,
+        isOnLeft ? !op.getTransposeLhs() : op.getTransposeRhs());
+    auto split = llvm::to_vector(shape.drop_back());
+    split.push_back(shapeOf(result).back());
+    result = reshape(result, split);
+    rewriter.replaceOp(op, isOnLeft ? turn(result) : result);
+  }
+};
+
+struct FormGroupedProducts
+    : dtc::impl::FormGroupedProductsBase<FormGroupedProducts> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<FormPattern>(&getContext());
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+} // namespace
