@@ -109,6 +109,42 @@ def lstm(batch, length, vocabulary, wide, hidden, layers, steps):
     return Workload(batch, module, draw, draw, steps)
 
 
+def experts(tokens, width, inner, count, chosen, steps, classified=10):
+    """A layer of experts as in Mixtral, and a head. PyTorch computes it by
+    grouped_mm, which is faster than its loop over experts."""
+    def module():
+        import torch
+        import transformers
+        from transformers.models.mixtral import modeling_mixtral as mixtral
+
+        class Layer(torch.nn.Module):
+            _can_set_experts_implementation = True.__bool__  # by export.py
+
+            def __init__(self):
+                super().__init__()
+                self.config = transformers.MixtralConfig(
+                    hidden_size=width, intermediate_size=inner, use_cache=False,
+                    num_local_experts=count, num_experts_per_tok=chosen)
+                self.set_experts_implementation("grouped_mm")
+                self.experts = mixtral.MixtralSparseMoeBlock(self.config)
+                self.head = torch.nn.Linear(width, classified)
+                for parameter in self.experts.parameters():
+                    torch.nn.init.normal_(parameter, std=0.02)
+
+            def get_experts_implementation(self):
+                return self.config._experts_implementation
+
+            def set_experts_implementation(self, name):
+                self.config._experts_implementation = name
+
+            def forward(self, x):
+                return self.head(self.experts(x.unsqueeze(1)).squeeze(1))
+
+        return Layer()
+    return Workload(tokens, module, pixels(width), classes((), classified),
+                    steps)
+
+
 WORKLOADS = {
     "MLP 784-512-512-10, batch 64": mlp(64, (784, 512, 512, 10), 400),
     "MLP 784-2048-2048-2048-10, batch 256":
@@ -127,4 +163,6 @@ WORKLOADS = {
     "BERT base, 8 x 128": bert(8, 128, 5),
     "LSTM of 2 layers, 512 wide, 16 x 64":
         lstm(16, 64, 10000, 256, 512, 2, 10),
+    "8 experts, 2 of a token, 512 wide, 4096 tokens":
+        experts(4096, 512, 1024, 8, 2, 5),
 }
