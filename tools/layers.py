@@ -62,13 +62,14 @@ Runtime/Device/CPU/Compression | ABI Runtime/System
 Runtime/Device/CPU/Convolution | ABI Runtime/Core Runtime/Device/CPU/Gemm Runtime/System Runtime/Device/CPU/MatMul
 Runtime/Device/CPU/Narrow      | Runtime/Core Runtime/System Runtime/Device/CPU/MatMul Runtime/Device/CPU/Convolution
 Runtime/Device/CPU/Attention   | Runtime/Core Runtime/Device/CPU/Narrow
-Runtime/Device/CPU             | Runtime/Core Runtime/System Runtime/Device Runtime/Device/CPU/MatMul Runtime/Device/CPU/Narrow Runtime/Device/CPU/Attention
+Runtime/Device/CPU/Grouped     | ABI Runtime/Core Runtime/System Runtime/Device/CPU/MatMul Runtime/Device/CPU/Narrow
+Runtime/Device/CPU             | Runtime/Core Runtime/System Runtime/Device Runtime/Device/CPU/MatMul Runtime/Device/CPU/Narrow Runtime/Device/CPU/Attention Runtime/Device/CPU/Grouped
 Runtime/Device/CUDA            | ABI Runtime/Core Runtime/Program Runtime/System Runtime/Device
 Runtime/Calls/CUDA             | Runtime/Core Runtime/Program Runtime/Device Runtime/Device/CUDA
 Runtime/Launch                 | Runtime/Core Runtime/Program Runtime/Options Runtime/System
 Runtime/Collectives            | ABI Support Runtime/Core Runtime/Program Runtime/System Runtime/Device Runtime/Launch
 Runtime/Agreement              | Runtime/Core Runtime/Options Runtime/Collectives
-Runtime/Calls/CPU              | Runtime/Core Runtime/Program Runtime/Device Runtime/Device/CPU/Compression Runtime/Device/CPU/Convolution Runtime/Device/CPU Runtime/Collectives
+Runtime/Calls/CPU              | Runtime/Core Runtime/Program Runtime/Device Runtime/Device/CPU/Compression Runtime/Device/CPU/Convolution Runtime/Device/CPU/Grouped Runtime/Device/CPU Runtime/Collectives
 Runtime/Checkpoint             | Runtime/Core Runtime/Program Runtime/Options Runtime/System Runtime/Device Runtime/Collectives Runtime/Agreement
 Runtime/Collectives/NCCL       | ABI Runtime/Core Runtime/Program Runtime/System Runtime/Device Runtime/Device/CUDA Runtime/Collectives
 Runtime/Data                   | Support Runtime/Core Runtime/Program Runtime/System Runtime/Device Runtime/Agreement

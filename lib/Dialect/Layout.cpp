@@ -84,7 +84,8 @@ int64_t MeshAttr::getSize(StringRef name) const {
 }
 
 bool MeshAttr::isOfBatch(StringRef axis) {
-  return axis == timeAxis || axis == dataAxis || axis == shardAxis;
+  return axis == timeAxis || axis == dataAxis || axis == shardAxis ||
+         axis == expertAxis;
 }
 
 int64_t MeshAttr::getNumRanks() const {

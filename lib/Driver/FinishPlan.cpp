@@ -44,6 +44,44 @@ static LogicalResult checkZero(const ParallelOptions &plan) {
   return success();
 }
 
+/// Experts are divided among ranks of dp.
+static LogicalResult finishExperts(const Strategy &strategy,
+                                   ParallelOptions &plan) {
+  if (plan.ep == 1)
+    return isGiven("expert-capacity")
+               ? fail("--expert-capacity is for rows that go to experts on "
+                      "other ranks; use it with --ep 2 or more")
+               : success();
+  if (!isGiven("dp"))
+    plan.dp = plan.ep;
+  std::string given = "--ep " + std::to_string(plan.ep);
+  if (plan.replicasAtLaunch)
+    return fail(given + " plans for the rows of each replica, but --dp auto "
+                        "leaves their number open; use --dp N");
+  if (plan.dp % plan.ep)
+    return fail(given + " divides experts among ranks of --dp, which is " +
+                Twine(plan.dp) + "; expected a divisor of it");
+  if (plan.hsdp > 1)
+    return fail(given +
+                " and --hsdp both divide the ranks of --dp into groups, "
+                "which dtc does not combine yet; leave one of them "
+                "out");
+  if (plan.compress != "none" || plan.sync != "step")
+    return fail(given +
+                " sums gradients of experts over fewer ranks than others, "
+                "which " +
+                (plan.compress != "none" ? "--compress " + plan.compress
+                                         : "--sync " + plan.sync) +
+                " does not support yet; leave one of them out");
+  if (strategy.target.kind == "cuda")
+    return fail(given + " needs products by chosen matrices, which GPUs do not "
+                        "compute yet; use --target cpu");
+  if (plan.expertCapacity && !(*plan.expertCapacity > 0))
+    return fail("--expert-capacity is not above 0, expected a multiple of the "
+                "mean of an expert's rows, such as 1.25");
+  return success();
+}
+
 static LogicalResult checkCompression(const Strategy &strategy) {
   const ParallelOptions &plan = strategy.parallel;
   llvm::Expected<std::optional<Compressor>> parsed =
@@ -217,7 +255,8 @@ static LogicalResult shareBatch(CompileOptions &options) {
 LogicalResult dtc::finishPlan(DriverOptions &options) {
   ParallelOptions &plan = options.compile.parallel;
   openReplicas(plan);
-  if (failed(checkRanks(plan)) || failed(checkZero(plan)) ||
+  if (failed(finishExperts(options.compile, plan)) ||
+      failed(checkRanks(plan)) || failed(checkZero(plan)) ||
       failed(checkSync(options.compile)) ||
       failed(checkCompression(options.compile)) ||
       failed(checkReduceType(plan)) || failed(checkOffload(options.compile)) ||

@@ -47,10 +47,18 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
           << int64_t(dp);
       return signalPassFailure();
     }
+    if (ep < 1 || dp / hsdp % ep != 0) {
+      step.emitError("--ep is ")
+          << int64_t(ep) << ", expected a divisor of --dp, which is "
+          << int64_t(dp);
+      return signalPassFailure();
+    }
     SmallVector<MeshAxis> axes = {{name(stageAxis), pp},
-                                  {name(dataAxis), dp / hsdp}};
+                                  {name(dataAxis), dp / hsdp / ep}};
     if (hsdp > 1)
       axes.push_back({name(shardAxis), hsdp});
+    if (ep > 1)
+      axes.push_back({name(expertAxis), ep});
     axes.push_back({name(tensorAxis), tp});
     if (failed(reorder(step, axes)))
       return signalPassFailure();
@@ -66,7 +74,7 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
     SmallVector<AxisLayout> batch = {
         AxisLayout::split(name(MeshAttr::timeAxis), 0)};
     bool haveOwn = workers && mesh.getSize(dataAxis) > 1;
-    for (StringRef axis : {dataAxis, shardAxis})
+    for (StringRef axis : {dataAxis, shardAxis, expertAxis})
       if (mesh.getSize(axis) > 1)
         batch.push_back(haveOwn && axis == dataAxis
                             ? AxisLayout::each(name(axis))
@@ -143,7 +151,7 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
   }
 
   /// The splits in `dtc.split_dims`, which may be null. dp splits the shards of
-  /// a group.
+  /// a group of --hsdp, and ep those of dp.
   SmallVector<AxisLayout> getSplits(DictionaryAttr splitDims) {
     SmallVector<AxisLayout> splits;
     if (splitDims)
@@ -151,9 +159,13 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
         splits.push_back(AxisLayout::split(
             entry.getName(), cast<IntegerAttr>(entry.getValue()).getInt()));
     llvm::stable_sort(splits, [](const AxisLayout &a, const AxisLayout &b) {
-      return a.axis != dataAxis && b.axis == dataAxis;
+      return getPlace(a.axis) < getPlace(b.axis);
     });
     return splits;
+  }
+
+  static int getPlace(StringRef axis) {
+    return axis == expertAxis ? 2 : axis == dataAxis ? 1 : 0;
   }
 
   /// The members of a flat parameter, with layouts on their types.

@@ -159,6 +159,18 @@ void dtc::buildStrategyPipeline(OpPassManager &manager,
   // because a model may mix samples in training only.
   manager.addPass(createMarkMixedSamples());
 
+  // Rows of mixtures of experts are in slots of their experts (--ep). Runs
+  // after MarkMixedSamples, since slots hold rows of several samples, and
+  // before ChooseSplits, which splits the experts' weights by tp as well. CSE
+  // makes equal indices one value.
+  if (plan.ep > 1)
+    manager.addPass(createCSEPass());
+  ExchangeExpertsOptions experts;
+  experts.ep = plan.ep;
+  experts.groups = plan.dp * strategy.getNumMicrobatches();
+  experts.capacity = plan.expertCapacity.value_or(0);
+  manager.addPass(createExchangeExperts(experts));
+
   // Each parameter that tensor parallelism splits has the dimension of the
   // split. Runs after AddLoss, since the loss can be split over classes, and
   // before differentiation, which gives gradients the same split.
@@ -216,6 +228,7 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   flat.zero = plan.zero;
   flat.dp = plan.dp;
   flat.hsdp = plan.hsdp;
+  flat.ep = plan.ep;
   flat.tp = plan.tp;
   flat.bucketMb = strategy.schedule.bucketMb;
   flat.gather = plan.gather;
@@ -300,6 +313,7 @@ void dtc::buildParallelPipeline(OpPassManager &manager,
   AssignMeshOptions mesh;
   mesh.dp = options.dp;
   mesh.hsdp = options.hsdp;
+  mesh.ep = options.ep;
   mesh.workers = countPositions(options) > 1;
   mesh.pp = options.pp;
   mesh.tp = options.tp;

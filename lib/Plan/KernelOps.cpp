@@ -27,8 +27,8 @@ static bool isColumn(RankedTensorType type, int64_t dim) {
 }
 
 AccumulateOp dtc::getAccumulation(Operation *product) {
-  bool canAdd = isa<MatMulOp, MatMulBiasGradOp, GroupedOuterOp, Conv2DOp,
-                    Conv2DInputGradOp, Conv2DFilterGradOp>(product);
+  bool canAdd = isa<MatMulOp, MatMulBiasGradOp, GroupedOuterOp, ExpertOuterOp,
+                    Conv2DOp, Conv2DInputGradOp, Conv2DFilterGradOp>(product);
   if (!canAdd || !product->getResult(0).hasOneUse())
     return {};
   auto sum = dyn_cast<AccumulateOp>(*product->user_begin());

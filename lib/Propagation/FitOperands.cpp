@@ -168,9 +168,50 @@ static bool keepsParts(Operation *op, ArrayRef<unsigned> partial,
              cast<ShapedType>(op->getResult(0).getType()).getNumElements();
 }
 
+/// The number of elements to reduce if a partial value stays so in all users,
+/// because each sums it up over some dimensions, perhaps after linear
+/// elementwise ops; none if some user needs the value itself.
+static std::optional<int64_t> countSummed(Value value, unsigned depth = 0) {
+  constexpr unsigned maxDepth = 4; // enough for a weight, a cast, a reshape
+  int64_t total = 0;
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    auto interface = dyn_cast<ShardingRuleInterface>(user);
+    if (!interface || user->getNumResults() != 1 || depth == maxDepth)
+      return std::nullopt;
+    ShardingRule rule = interface.getShardingRule();
+    if (!llvm::is_contained(rule.linear,
+                            SmallVector<unsigned>{use.getOperandNumber()}))
+      return std::nullopt;
+    Value result = user->getResult(0);
+    bool moves = llvm::all_of(rule.factors, [](const Factor &factor) {
+      return factor.kind == FactorKind::Parallel;
+    });
+    std::optional<int64_t> summed;
+    if (isa<ReduceSumOp>(user))
+      summed = cast<ShapedType>(result.getType()).getNumElements();
+    else if (moves)
+      summed = countSummed(result, depth + 1);
+    if (!summed)
+      return std::nullopt;
+    total += *summed;
+  }
+  return total;
+}
+
+/// Whether fewer elements have to be reduced if an operand stays partial.
+static bool shrinks(Operation *op, ArrayRef<unsigned> partial) {
+  if (partial.size() != 1)
+    return false;
+  Value value = op->getOperand(partial.front());
+  std::optional<int64_t> summed = countSummed(value);
+  return summed && *summed < cast<ShapedType>(value.getType()).getNumElements();
+}
+
 /// On each axis, keeps the largest set of partial operands that the op is
 /// linear in, and reduces the others. A value that is partial only on an axis
-/// of ranks belongs to a micro-batch and stays partial only for sums.
+/// of ranks belongs to a micro-batch and stays partial only for sums, or if all
+/// of its users sum it up to fewer elements.
 SmallVector<LayoutAttr> Propagation::fitPartials(Operation *op,
                                                  const ShardingRule &rule) {
   SmallVector<LayoutAttr> operands;
@@ -192,7 +233,8 @@ SmallVector<LayoutAttr> Propagation::fitPartials(Operation *op,
     // An axis that splits another operand cannot stay partial in this one.
     bool isTaken = llvm::any_of(
         operands, [&](LayoutAttr layout) { return layout.isSplit(axis.name); });
-    if (isTaken || (isOfMicrobatch && !keepsParts(op, kept, axis.name)))
+    if (isTaken || (isOfMicrobatch && !keepsParts(op, kept, axis.name) &&
+                    !shrinks(op, kept)))
       kept = {};
     for (auto [i, layout] : llvm::enumerate(operands))
       if (layout.isPartial(axis.name) && !llvm::is_contained(kept, i))

@@ -93,6 +93,35 @@ void Propagation::place(Value value, DictionaryAttr split, bool perMicrobatch) {
       moved, [](OpOperand &use) { return !isa<ReshardOp>(use.getOwner()); });
 }
 
+/// Moves the split by an axis to another dimension.
+void Propagation::moveSplit(Operation *op, OpOperand &operand, StringAttr axis,
+                            int64_t dim) {
+  LayoutAttr layout = getLayout(operand.get().getType());
+  if (!layout.isSplit(axis))
+    return;
+  auto type = cast<RankedTensorType>(operand.get().getType());
+  OpBuilder builder(op);
+  if (LayoutAttr moved =
+          addSplit(type, layout.without(axis.getValue()), axis, dim))
+    operand.set(reshard(operand.get(), moved, builder, op->getLoc()));
+}
+
+/// Rows are split by groups, and slots by experts, over the axis of the
+/// experts.
+LogicalResult Propagation::propagateToSlots(Operation *op, StringAttr axis) {
+  if (failed(infer(op)))
+    return failure();
+  Value slots = op->getResult(0);
+  if (getLayout(slots.getType()).isSplit(axis)) {
+    Builder builder(op->getContext());
+    place(slots,
+          builder.getDictionaryAttr(
+              builder.getNamedAttr(axis, builder.getI64IntegerAttr(0))),
+          /*perMicrobatch=*/false);
+  }
+  return success();
+}
+
 LogicalResult Propagation::propagate(Operation *op) {
   // Use the reduced version of an operand if there is one.
   for (OpOperand &operand : op->getOpOperands())
@@ -107,6 +136,12 @@ LogicalResult Propagation::propagate(Operation *op) {
     return propagatePermutation(rows);
   if (auto pushed = dyn_cast<PushedOp>(op))
     return propagatePushed(pushed);
+  if (auto dispatch = dyn_cast<DispatchOp>(op))
+    return propagateToSlots(op, dispatch.getAxisAttr());
+  if (auto counts = dyn_cast<CountRowsOp>(op))
+    return propagateToSlots(op, counts.getAxisAttr());
+  if (auto combine = dyn_cast<CombineOp>(op))
+    moveSplit(op, combine.getSlotsMutable(), combine.getAxisAttr(), 1);
   auto split = op->getAttrOfType<DictionaryAttr>(attr::splitDims);
   op->removeAttr(attr::splitDims);
   bool perMicrobatch = bool(op->removeAttr(attr::perMicrobatch));

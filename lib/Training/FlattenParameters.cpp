@@ -25,8 +25,10 @@ namespace {
 
 /// The sharding that all flat parameters of a step share.
 struct Sharding {
-  StringRef axis;     ///< mesh axis with one shard per rank
-  int64_t multiple;   ///< divisor of a bucket's length
+  /// The mesh axes whose ranks have a shard each, and their sizes. Experts are
+  /// not sharded over the axis that splits them.
+  SmallVector<std::pair<StringRef, int64_t>, 2> axes;
+  int64_t align;      ///< of each shard
   bool perMicrobatch; ///< gradients are scattered before they are accumulated
   bool gathersAtUse;  ///< each function of a stage gathers the parameters that
                       ///< it reads
@@ -55,8 +57,8 @@ private:
   const BucketMember &first;
   std::string name;
   Builder attributes;
-  RankedTensorType type; ///< of the whole
-  DictionaryAttr splits;
+  RankedTensorType type;         ///< of the whole
+  DictionaryAttr splits, shards; ///< all, and those of ZeRO
   Attribute members;
 };
 
@@ -67,12 +69,20 @@ Flattening::Flattening(func::FuncOp step, const Sharding &sharding,
     : step(step), sharding(sharding), bucket(bucket),
       first(bucket.members.front()), name(("/bucket" + Twine(number)).str()),
       attributes(step.getContext()) {
-  type = bucket.getType(sharding.multiple);
   NamedAttrList list;
-  list.set(sharding.axis, attributes.getI64IntegerAttr(1));
-  if (first.parts > 1)
-    list.set(tensorAxis, attributes.getI64IntegerAttr(0));
+  int64_t multiple = sharding.align;
+  for (auto [axis, size] : sharding.axes)
+    if (llvm::none_of(first.splits, [&, axis = axis](const MemberSplit &split) {
+          return split.axis == axis;
+        })) {
+      list.set(axis, attributes.getI64IntegerAttr(1));
+      multiple *= size;
+    }
+  shards = list.getDictionary(step.getContext());
+  for (const MemberSplit &split : first.splits)
+    list.set(split.axis, attributes.getI64IntegerAttr(0));
   splits = list.getDictionary(step.getContext());
+  type = bucket.getType(multiple);
   members = describeMembers(step, bucket);
 }
 
@@ -134,9 +144,7 @@ void Flattening::replaceParameters() {
 Value Flattening::joinGradients() {
   Value joined = dtc::joinGradients(step, bucket, type);
   Operation *last = joined.getDefiningOp();
-  last->setAttr(attr::splitDims,
-                attributes.getDictionaryAttr(attributes.getNamedAttr(
-                    sharding.axis, attributes.getI64IntegerAttr(1))));
+  last->setAttr(attr::splitDims, shards);
   if (sharding.perMicrobatch && !first.crossesStages)
     last->setAttr(attr::perMicrobatch, attributes.getUnitAttr());
   return joined;
@@ -162,10 +170,13 @@ struct FlattenParametersPass
              << int64_t(zero) << ", expected 0, 1, 2 or 3";
     bool isHybrid = hsdp > 1;
     int64_t ways = isHybrid ? hsdp : dp;
-    // Blocks of codes divide the shards of all ranks.
-    Sharding sharding{isHybrid ? shardAxis : dataAxis,
-                      align > 1 ? dp * align : ways, zero >= 2,
-                      zero == 3 && gather != "step"};
+    Sharding sharding{{}, align, zero >= 2, zero == 3 && gather != "step"};
+    sharding.axes.push_back(
+        {isHybrid ? shardAxis : dataAxis, isHybrid ? hsdp : dp / ep});
+    if (ep > 1)
+      sharding.axes.push_back({expertAxis, ep});
+    if (isHybrid && align > 1) // blocks of codes divide the shards of all ranks
+      sharding.align *= dp / hsdp;
     if (ways == 1 && offload != "parameters")
       return step.emitError("--zero splits optimizer state over the ranks that "
                             "share the batch, of which there is 1; use --dp 2 "
@@ -176,7 +187,7 @@ struct FlattenParametersPass
                 sharding.gathersAtUse ? StringRef(gather) : StringRef("layer"),
                 align};
     FailureOr<std::vector<ParameterBucket>> buckets =
-        collectBuckets(step, tp, limits);
+        collectBuckets(step, tp, ep, limits);
     if (failed(buckets))
       return failure();
 

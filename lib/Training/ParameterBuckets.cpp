@@ -9,6 +9,7 @@
 #include "dtc/Dialect/StepFunction.h"
 #include "dtc/Support/Axes.h"
 #include "dtc/Support/Buckets.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/GlobPattern.h"
 
@@ -66,6 +67,7 @@ static DenseSet<Value> findCrossing(func::FuncOp step) {
 /// The parameters that have gradients, in the order in which gradients are
 /// complete.
 static SmallVector<BucketMember> getMembers(func::FuncOp step, int64_t tp,
+                                            int64_t ep,
                                             const StageAnalysis &stages) {
   llvm::StringMap<Value> gradients;
   for (OpOperand &returned : step.front().getTerminator()->getOpOperands())
@@ -82,12 +84,15 @@ static SmallVector<BucketMember> getMembers(func::FuncOp step, int64_t tp,
     BucketMember member{argument, gradient,
                         stages.getStage(argument).value_or(0),
                         crossing.contains(argument)};
+    // In the order in which AssignMesh splits one dimension.
     if (auto split = step.getArgAttrOfType<DictionaryAttr>(
             argument.getArgNumber(), attr::splitDims))
-      if (auto dim = split.getAs<IntegerAttr>(tensorAxis)) {
-        member.splitDim = dim.getInt();
-        member.parts = tp;
-      }
+      for (auto [axis, ways] : {std::pair<StringRef, int64_t>(tensorAxis, tp),
+                                std::pair<StringRef, int64_t>(expertAxis, ep)})
+        if (auto dim = split.getAs<IntegerAttr>(axis)) {
+          member.splits.push_back({axis, dim.getInt(), ways});
+          member.parts *= ways;
+        }
     members.push_back(member);
   }
   llvm::sort(members, [](const BucketMember &a, const BucketMember &b) {
@@ -107,8 +112,11 @@ static bool areAlike(func::FuncOp step, const BucketMember &a,
     return step.getArgAttr(a.parameter.getArgNumber(), name) ==
            step.getArgAttr(b.parameter.getArgNumber(), name);
   };
+  auto haveSameAxis = [](const MemberSplit &x, const MemberSplit &y) {
+    return x.axis == y.axis;
+  };
   return a.stage == b.stage && a.crossesStages == b.crossesStages &&
-         a.parts == b.parts &&
+         llvm::equal(a.splits, b.splits, haveSameAxis) &&
          a.getType().getElementType() == b.getType().getElementType() &&
          agree(attr::noDecay) && agree(attr::lrScale);
 }
@@ -120,7 +128,8 @@ static bool fits(const ParameterBucket &bucket, const BucketMember &member) {
 }
 
 FailureOr<std::vector<ParameterBucket>>
-dtc::collectBuckets(func::FuncOp step, int64_t tp, const BucketLimits &limits) {
+dtc::collectBuckets(func::FuncOp step, int64_t tp, int64_t ep,
+                    const BucketLimits &limits) {
   FailureOr<StageAnalysis> stages = StageAnalysis::compute(step);
   if (failed(stages))
     return failure();
@@ -137,7 +146,7 @@ dtc::collectBuckets(func::FuncOp step, int64_t tp, const BucketLimits &limits) {
   bool hasMatch = false;
   std::vector<ParameterBucket> buckets;
   DenseSet<int64_t> begun; // stages
-  for (BucketMember &member : getMembers(step, tp, *stages)) {
+  for (BucketMember &member : getMembers(step, tp, ep, *stages)) {
     StringRef group;
     if (pattern)
       group = matchFront(*pattern, member.getName());
@@ -176,24 +185,43 @@ dtc::collectBuckets(func::FuncOp step, int64_t tp, const BucketLimits &limits) {
 // Concatenation
 //===----------------------------------------------------------------------===//
 
+/// Whether the parts of a member are its first elements, the next, and so on.
+static bool arePartsInOrder(const BucketMember &member) {
+  return member.parts == 1 ||
+         (member.splits.size() == 1 && member.splits.front().dim == 0);
+}
+
+/// The shape of a member with each split dimension as two, the ways of the
+/// split and the rest, and the order that has the ways of all splits in front.
+static std::pair<SmallVector<int64_t>, SmallVector<int64_t>>
+splitMember(const BucketMember &member) {
+  SmallVector<int64_t> shape, order(member.splits.size()), rest;
+  for (auto [dim, size] : llvm::enumerate(member.getType().getShape())) {
+    int64_t left = size;
+    for (auto [i, split] : llvm::enumerate(member.splits))
+      if (split.dim == static_cast<int64_t>(dim)) {
+        order[i] = shape.size();
+        shape.push_back(split.ways);
+        left /= split.ways;
+      }
+    rest.push_back(shape.size());
+    shape.push_back(left);
+  }
+  llvm::append_range(order, rest);
+  return {shape, order};
+}
+
 Value dtc::flattenMember(OpBuilder &builder, const BucketMember &member,
                          Value value) {
   Location loc = value.getLoc();
-  auto type = cast<RankedTensorType>(value.getType());
-  Type element = type.getElementType();
+  Type element = getElementTypeOrSelf(value);
   auto flat = RankedTensorType::get({member.parts, member.getSize()}, element);
-  if (member.parts == 1 || member.splitDim == 0)
-    return ReshapeOp::create(builder, loc, flat, value);
-  SmallVector<int64_t> shape(type.getShape()), permutation;
-  shape[member.splitDim] /= member.parts;
-  shape.insert(shape.begin() + member.splitDim, member.parts);
-  value = ReshapeOp::create(builder, loc, RankedTensorType::get(shape, element),
-                            value);
-  permutation.push_back(member.splitDim);
-  for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim)
-    if (dim != member.splitDim)
-      permutation.push_back(dim);
-  value = TransposeOp::create(builder, loc, value, permutation);
+  if (!arePartsInOrder(member)) {
+    auto [shape, order] = splitMember(member);
+    value = ReshapeOp::create(builder, loc,
+                              RankedTensorType::get(shape, element), value);
+    value = TransposeOp::create(builder, loc, value, order);
+  }
   return ReshapeOp::create(builder, loc, flat, value);
 }
 
@@ -201,19 +229,13 @@ Value dtc::restoreMember(OpBuilder &builder, const BucketMember &member,
                          Value flat) {
   Location loc = flat.getLoc();
   RankedTensorType type = member.getType().clone(getElementTypeOrSelf(flat));
-  if (member.parts == 1 || member.splitDim == 0)
-    return ReshapeOp::create(builder, loc, type, flat);
-  SmallVector<int64_t> shape = {member.parts}, permutation;
-  for (auto [dim, size] : llvm::enumerate(type.getShape())) {
-    bool isSplit = static_cast<int64_t>(dim) == member.splitDim;
-    if (isSplit)
-      permutation.push_back(0);
-    permutation.push_back(shape.size());
-    shape.push_back(isSplit ? size / member.parts : size);
+  if (!arePartsInOrder(member)) {
+    auto [shape, order] = splitMember(member);
+    flat = ReshapeOp::create(builder, loc,
+                             type.clone(applyPermutation(shape, order)), flat);
+    flat =
+        TransposeOp::create(builder, loc, flat, invertPermutationVector(order));
   }
-  flat = ReshapeOp::create(
-      builder, loc, RankedTensorType::get(shape, type.getElementType()), flat);
-  flat = TransposeOp::create(builder, loc, flat, permutation);
   return ReshapeOp::create(builder, loc, type, flat);
 }
 

@@ -13,15 +13,21 @@
 
 namespace dtc {
 
+/// A split of one of a parameter's dimensions over an axis of the mesh.
+struct MemberSplit {
+  llvm::StringRef axis;
+  int64_t dim, ways;
+};
+
 /// A trained parameter.
 struct BucketMember {
   mlir::BlockArgument parameter;
   mlir::Value gradient;
   int64_t stage;
   bool crossesStages; ///< stages sum its gradient
-  /// The dimension that tp splits, and the number of parts; 1 if it is not
-  /// split.
-  int64_t splitDim = 0, parts = 1;
+  /// The splits by tp and ep, of different dimensions.
+  llvm::SmallVector<MemberSplit, 2> splits;
+  int64_t parts = 1; ///< by all splits
   int64_t start = 0; ///< of the member in a row of its bucket
 
   mlir::RankedTensorType getType() const {
@@ -53,14 +59,15 @@ struct BucketLimits {
   int64_t align = 1; ///< divisor of the members' starts
 };
 
-/// Forms buckets of all parameters that have a gradient. `tp` is the number of
-/// ranks that share split parameters. Fails with a diagnostic if the pattern
-/// matches nothing.
+/// Forms buckets of all parameters that have a gradient. `tp` and `ep` are the
+/// numbers of ranks that share split parameters. Fails with a diagnostic if the
+/// pattern matches nothing.
 mlir::FailureOr<std::vector<ParameterBucket>>
-collectBuckets(mlir::func::FuncOp step, int64_t tp, const BucketLimits &limits);
+collectBuckets(mlir::func::FuncOp step, int64_t tp, int64_t ep,
+               const BucketLimits &limits);
 
 /// Flattens a tensor of a member's shape to [parts, elements of a part], where
-/// a part is the shard of a tp rank.
+/// a part is the shard of a rank by the member's splits.
 mlir::Value flattenMember(mlir::OpBuilder &builder, const BucketMember &member,
                           mlir::Value value);
 

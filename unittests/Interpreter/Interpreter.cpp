@@ -19,6 +19,7 @@ Rules::Rules() {
   addElementwiseRules(*this);
   addShapeRules(*this);
   addReductionRules(*this);
+  addExpertRules(*this);
   addIndexingRules(*this);
   addWindowRules(*this);
   addLossRules(*this);

@@ -45,6 +45,7 @@ void addAttentionRules(Rules &rules);
 void addElementwiseRules(Rules &rules);
 void addShapeRules(Rules &rules);
 void addReductionRules(Rules &rules);
+void addExpertRules(Rules &rules);
 void addIndexingRules(Rules &rules);
 void addWindowRules(Rules &rules);
 void addLossRules(Rules &rules);

@@ -30,6 +30,7 @@ def AssignMesh : Pass<"dtc-assign-mesh", "::mlir::ModuleOp"> {
   let options = [
     Option<"dp", "dp", "int64_t", "1", "Ranks that share the batch">,
     Option<"hsdp", "hsdp", "int64_t", "1", "Size of the ZeRO sharding group within dp; 1 shards over all of dp">,
+    Option<"ep", "ep", "int64_t", "1", "Ranks of dp that share the experts">,
     Option<"workers", "workers", "bool", "false", "Each position on dp trains parameters of its own">,
     Option<"pp", "pp", "int64_t", "1", "Pipeline stages">,
     Option<"tp", "tp", "int64_t", "1", "Ranks that share each split product">,

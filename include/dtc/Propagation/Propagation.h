@@ -73,6 +73,10 @@ private:
   expand(SplitExpansionInterface op, llvm::ArrayRef<mlir::StringAttr> axes,
          int64_t size);
   void place(mlir::Value value, mlir::DictionaryAttr split, bool perMicrobatch);
+  void moveSplit(mlir::Operation *op, mlir::OpOperand &operand,
+                 mlir::StringAttr axis, int64_t dim);
+  mlir::LogicalResult propagateToSlots(mlir::Operation *op,
+                                       mlir::StringAttr axis);
   mlir::LogicalResult makePartial(mlir::Operation *op);
   llvm::SmallVector<LayoutAttr> fitPartials(mlir::Operation *op,
                                             const ShardingRule &rule);

@@ -306,6 +306,45 @@ void dtcrt_grouped_outer(dtc_context *ctx, int32_t dtype, int32_t index_type,
                          int64_t m, int64_t n, const void *a, const void *b,
                          const void *indices, void *c);
 
+/// # Slots of experts
+/// Implemented on CPUs. Rows are `groups` groups of `rows` rows. Slots are
+/// experts x groups x capacity x width: slot (e, g, p) is the p-th row of group
+/// g whose index, of type `index_type` (i32 or i64), is e. Further rows of an
+/// expert have no slot. dtype is a floating-point type.
+
+/// Copies rows to their slots; other slots are zero.
+void dtcrt_dispatch(dtc_context *ctx, int32_t dtype, int32_t index_type,
+                    int64_t groups, int64_t rows, int64_t experts,
+                    int64_t capacity, int64_t width, const void *from,
+                    const void *indices, void *slots);
+
+/// Copies slots to their rows; rows without a slot are zero.
+void dtcrt_combine(dtc_context *ctx, int32_t dtype, int32_t index_type,
+                   int64_t groups, int64_t rows, int64_t experts,
+                   int64_t capacity, int64_t width, const void *slots,
+                   const void *indices, void *to);
+
+/// Counts the slots that rows fill, experts x groups.
+void dtcrt_count_rows(dtc_context *ctx, int32_t index_type, int64_t groups,
+                      int64_t rows, int64_t experts, int64_t capacity,
+                      const void *indices, int32_t *counts);
+
+/// C, in slots of n elements: the first counts[e, g] slots of each block are
+/// those of A, of k elements, times op of weights[e], k x n; others are zero.
+/// Not DTC_RESULT_ADDED.
+void dtcrt_expert_matmul(dtc_context *ctx, int32_t dtype,
+                         int32_t transpose_weights, int32_t result,
+                         int64_t experts, int64_t groups, int64_t capacity,
+                         int64_t n, int64_t k, const void *a,
+                         const void *weights, const int32_t *counts, void *c);
+
+/// C, experts x m x n: matrix e is the sum of the outer products of the first
+/// counts[e, g] slots of each block of A, of m elements, and B, of n elements.
+void dtcrt_expert_outer(dtc_context *ctx, int32_t dtype, int32_t result,
+                        int64_t experts, int64_t groups, int64_t capacity,
+                        int64_t m, int64_t n, const void *a, const void *b,
+                        const int32_t *counts, void *c);
+
 /// # Attention
 /// queries are batch x rows x heads x width, keys batch x cols x groups x
 /// width, values batch x cols x groups x value_width; groups divides heads, and

@@ -421,6 +421,39 @@ def MarkMixedSamples : Pass<"dtc-mark-mixed-samples", "::mlir::ModuleOp"> {
   }];
 }
 
+def ExchangeExperts : Pass<"dtc-exchange-experts", "::mlir::ModuleOp"> {
+  let summary = "Move rows to the ranks of their experts";
+  let description = [{
+    For expert parallelism. Products by chosen matrices become products in slots
+    [experts, groups, capacity, width], which `dtc.dispatch` fills from rows and
+    `dtc.combine` empties. Ops between two products move into the slots, if they
+    treat each row alone; so do ops after them that read nothing else with rows.
+    Biases of experts are broadcast in the slots. The first dimension of experts'
+    parameters gets the split `ep`.
+
+    A group is one of the parts of the batch that ranks compute at a time. The
+    capacity of an expert for a group is that of all of its rows, or of one row
+    for each token if indices are those of a TopK; or, if given, `capacity` times
+    the mean.
+
+    ```mlir
+    %y = dtc.grouped_matmul %x, %w, %e : (tensor<64x32xf32>, tensor<8x32x96xf32>, tensor<64xi64>) -> tensor<64x96xf32>
+    // becomes
+    %n = dtc.count_rows %e {axis = "ep", capacity = 16 : i64} : (tensor<64xi64>) -> tensor<8x4xi32>
+    %0 = dtc.dispatch %x, %e {axis = "ep"} : (tensor<64x32xf32>, tensor<64xi64>) -> tensor<8x4x16x32xf32>
+    %1 = dtc.expert_matmul %0, %w, %n {rows = 64 : i64} : (tensor<8x4x16x32xf32>, tensor<8x32x96xf32>, tensor<8x4xi32>) -> tensor<8x4x16x96xf32>
+    %y = dtc.combine %1, %e {axis = "ep"} : (tensor<8x4x16x96xf32>, tensor<64xi64>) -> tensor<64x96xf32>
+    ```
+  }];
+  let options = [
+    Option<"ep", "ep", "int64_t", "1", "Ranks that share the experts">,
+    Option<"groups", "groups", "int64_t", "1",
+           "Parts of the batch: ranks that share it x micro-batches">,
+    Option<"capacity", "capacity", "double", "0",
+           "Slots of an expert, relative to its mean of rows; 0 for all rows">,
+  ];
+}
+
 def ChooseSplits : Pass<"dtc-choose-splits", "::mlir::ModuleOp"> {
   let summary = "Choose the dimensions that tensor parallelism splits";
   let description = [{

@@ -138,6 +138,7 @@ def FlattenParameters : Pass<"dtc-flatten-parameters", "mlir::ModuleOp"> {
     Option<"zero", "zero", "int64_t", "0", "ZeRO stage, 0 to 3; with 0 the pass does nothing">,
     Option<"dp", "dp", "int64_t", "1", "ranks that share the batch">,
     Option<"hsdp", "hsdp", "int64_t", "1", "size of the ZeRO sharding group within dp">,
+    Option<"ep", "ep", "int64_t", "1", "ranks of dp that share the experts">,
     Option<"tp", "tp", "int64_t", "1", "ranks that share each split parameter">,
     Option<"bucketMb", "bucket-mb", "int64_t", "25", "MiB of parameters in a bucket, for stages 1 and 2">,
     Option<"gather", "gather", "std::string", "\"layer\"", "parameters that stage 3 gathers together: layer, step or a pattern">,

@@ -50,7 +50,8 @@ void dtc::registerLibraryCallModels(DialectRegistry &registry) {
     attach<CallModel, LibraryFunction::MatMulEpilogue, MatMulEpilogueOp,
            MatMulBiasGradOp>(context);
     attach<CallModel, LibraryFunction::GroupedMatMul, GroupedMatMulOp,
-           GroupedOuterOp>(context);
+           GroupedOuterOp, ExpertMatMulOp, ExpertOuterOp, DispatchOp, CombineOp,
+           CountRowsOp>(context);
     attach<AttentionModel, LibraryFunction::Attention, AttentionOp,
            AttentionGradOp>(context);
     attach<AttentionModel, LibraryFunction::PackedAttention, PackedAttentionOp,

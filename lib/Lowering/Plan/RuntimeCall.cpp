@@ -24,6 +24,11 @@ LogicalResult RuntimeCall::read() {
           .Case("dtcrt_matmul_epilogue", &RuntimeCall::readMatMulEpilogue)
           .Case("dtcrt_grouped_matmul", &RuntimeCall::readGroupedMatMul)
           .Case("dtcrt_grouped_outer", &RuntimeCall::readGroupedOuter)
+          .Case("dtcrt_expert_matmul", &RuntimeCall::readExpertMatMul)
+          .Case("dtcrt_expert_outer", &RuntimeCall::readExpertOuter)
+          .Case("dtcrt_dispatch", &RuntimeCall::readDispatch)
+          .Case("dtcrt_combine", &RuntimeCall::readCombine)
+          .Case("dtcrt_count_rows", &RuntimeCall::readCountRows)
           .Case("dtcrt_conv2d", &RuntimeCall::readConv2D)
           .Case("dtcrt_pool2d", &RuntimeCall::readPool2D)
           .Case("dtcrt_top_k", &RuntimeCall::readTopK)
@@ -246,6 +251,71 @@ LogicalResult RuntimeCall::readGroupedOuter() {
   touch(9, bytes * rows * n, false);
   touch(10, sizeOf(static_cast<dtc_dtype>(numbers[2])) * rows, false);
   touchResult(11, numbers[3], numbers[1], numbers[5] * m * n);
+  return success();
+}
+
+/// Arguments: context, type, transpose, flags, experts, groups, capacity, n, k,
+/// buffers.
+LogicalResult RuntimeCall::readExpertMatMul() {
+  if (failed(expectArguments(13)))
+    return failure();
+  int64_t bytes = sizeOf(static_cast<dtc_dtype>(numbers[1]));
+  int64_t experts = numbers[4], blocks = experts * numbers[5];
+  int64_t slots = blocks * numbers[6], n = numbers[7], k = numbers[8];
+  touch(9, bytes * slots * k, false);
+  touch(10, bytes * experts * n * k, false);
+  touch(11, sizeOf(DTC_I32) * blocks, false);
+  touchResult(12, numbers[3], numbers[1], slots * n);
+  return success();
+}
+
+/// Arguments: context, type, flags, experts, groups, capacity, m, n, buffers.
+LogicalResult RuntimeCall::readExpertOuter() {
+  if (failed(expectArguments(12)))
+    return failure();
+  int64_t bytes = sizeOf(static_cast<dtc_dtype>(numbers[1]));
+  int64_t experts = numbers[3], blocks = experts * numbers[4];
+  int64_t slots = blocks * numbers[5], m = numbers[6], n = numbers[7];
+  touch(8, bytes * slots * m, false);
+  touch(9, bytes * slots * n, false);
+  touch(10, sizeOf(DTC_I32) * blocks, false);
+  touchResult(11, numbers[2], numbers[1], experts * m * n);
+  return success();
+}
+
+/// Arguments: context, types of elements and indices, groups, rows, experts,
+/// capacity, width, buffers: rows, indices, slots.
+LogicalResult RuntimeCall::readDispatch() {
+  if (failed(expectArguments(11)))
+    return failure();
+  int64_t bytes = sizeOf(static_cast<dtc_dtype>(numbers[1])) * numbers[7];
+  int64_t rows = numbers[3] * numbers[4];
+  touch(8, bytes * rows, false);
+  touch(9, sizeOf(static_cast<dtc_dtype>(numbers[2])) * rows, false);
+  touch(10, bytes * numbers[5] * numbers[3] * numbers[6], true);
+  return success();
+}
+
+/// As readDispatch, with slots first and rows last.
+LogicalResult RuntimeCall::readCombine() {
+  if (failed(expectArguments(11)))
+    return failure();
+  int64_t bytes = sizeOf(static_cast<dtc_dtype>(numbers[1])) * numbers[7];
+  int64_t rows = numbers[3] * numbers[4];
+  touch(8, bytes * numbers[5] * numbers[3] * numbers[6], false);
+  touch(9, sizeOf(static_cast<dtc_dtype>(numbers[2])) * rows, false);
+  touch(10, bytes * rows, true);
+  return success();
+}
+
+/// Arguments: context, type of indices, groups, rows, experts, capacity,
+/// buffers.
+LogicalResult RuntimeCall::readCountRows() {
+  if (failed(expectArguments(8)))
+    return failure();
+  touch(6, sizeOf(static_cast<dtc_dtype>(numbers[1])) * numbers[2] * numbers[3],
+        false);
+  touch(7, sizeOf(DTC_I32) * numbers[4] * numbers[2], true);
   return success();
 }
 

@@ -44,6 +44,11 @@ private:
   mlir::LogicalResult readMatMulEpilogue();
   mlir::LogicalResult readGroupedMatMul();
   mlir::LogicalResult readGroupedOuter();
+  mlir::LogicalResult readExpertMatMul();
+  mlir::LogicalResult readExpertOuter();
+  mlir::LogicalResult readDispatch();
+  mlir::LogicalResult readCombine();
+  mlir::LogicalResult readCountRows();
   mlir::LogicalResult readAttention(bool isGrad);
   mlir::LogicalResult readPackedAttention(bool isGrad);
   mlir::LogicalResult readConv2D();

@@ -224,8 +224,11 @@ LogicalResult ChooseSplits::splitParameters(func::FuncOp function,
       common = std::gcd(common, size);
     }
     chosen.insert(candidate.number);
+    NamedAttrList splits(function.getArgAttrOfType<DictionaryAttr>(
+        candidate.argument, attr::splitDims)); // of ep
+    splits.append(getSplit(candidate.dim).getValue());
     signature.setArg(candidate.argument, attr::splitDims,
-                     getSplit(candidate.dim));
+                     splits.getDictionary(&getContext()));
   }
   signature.write();
   if (!chosen.empty() && common % tp != 0)
@@ -247,7 +250,7 @@ LogicalResult ChooseSplits::emitIndivisible(func::FuncOp function,
     unsigned number = argument.getArgNumber();
     auto split =
         function.getArgAttrOfType<DictionaryAttr>(number, attr::splitDims);
-    if (!split)
+    if (!split || !split.contains(tensorAxis))
       continue;
     int64_t dim = split.getAs<IntegerAttr>(tensorAxis).getInt();
     const DimensionClass &own = classes[classes.getClass(argument, dim)];

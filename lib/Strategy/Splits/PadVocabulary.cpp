@@ -111,7 +111,10 @@ PadVocabulary::findPadded(func::FuncOp function, DimensionClasses &classes) {
   for (BlockArgument argument : function.getArguments())
     if (auto dims = function.getArgAttrOfType<DictionaryAttr>(
             argument.getArgNumber(), attr::splitDims)) {
-      int64_t dim = dims.getAs<IntegerAttr>(tensorAxis).getInt();
+      auto own = dims.getAs<IntegerAttr>(tensorAxis);
+      if (!own)
+        continue;
+      int64_t dim = own.getInt();
       unsigned number = classes.getClass(argument, dim);
       split[number] = tp;
       if (cast<ShapedType>(argument.getType()).getDimSize(dim) % tp != 0)

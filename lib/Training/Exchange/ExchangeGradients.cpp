@@ -176,7 +176,7 @@ LogicalResult ExchangeGradientsPass::exchangeBuckets(func::FuncOp step,
                                                      Results &results) {
   int64_t block = method ? method->traits->block : 1;
   FailureOr<std::vector<ParameterBucket>> buckets =
-      collectBuckets(step, tp, {bucketMb << 20, "", block});
+      collectBuckets(step, tp, /*ep=*/1, {bucketMb << 20, "", block});
   if (failed(buckets))
     return failure();
   llvm::StringMap<Value> sums;
@@ -191,8 +191,9 @@ LogicalResult ExchangeGradientsPass::exchangeBuckets(func::FuncOp step,
     unit.members = describeMembers(step, bucket);
     unit.parts = parts;
     for (const BucketMember &member : bucket.members)
-      unit.segments.push_back(describe(member.getName(), member.getType(),
-                                       parts, member.start, member.splitDim));
+      unit.segments.push_back(
+          describe(member.getName(), member.getType(), parts, member.start,
+                   member.splits.empty() ? 0 : member.splits.front().dim));
     Value sum = exchange(step, unit, results);
     OpBuilder builder(&getContext());
     builder.setInsertionPointAfterValue(sum);

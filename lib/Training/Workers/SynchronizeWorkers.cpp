@@ -297,7 +297,7 @@ SynchronizeWorkersPass::mixAll(const MixingRound &round) {
   if (!mixed.empty()) // these are buckets
     return mixed;
   FailureOr<std::vector<ParameterBucket>> buckets =
-      collectBuckets(step, tp, {bucketMb << 20, "", /*align=*/1});
+      collectBuckets(step, tp, /*ep=*/1, {bucketMb << 20, "", /*align=*/1});
   if (failed(buckets))
     return failure();
   for (const ParameterBucket &bucket : *buckets) {

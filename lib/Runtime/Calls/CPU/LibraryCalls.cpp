@@ -7,6 +7,7 @@
 #include "Device/CPU/Compression/TopK.h"
 #include "Device/CPU/Convolution/Convolution.h"
 #include "Device/CPU/Convolution/Pooling.h"
+#include "Device/CPU/Grouped/Slots.h"
 #include "Device/CPU/HostDevice.h"
 #include "Device/RecordedCalls.h"
 #include "Program/Context.h"
@@ -99,6 +100,110 @@ void dtcrt_grouped_outer(dtc_context *context, int32_t dtype, int32_t indexType,
   };
   makeCall(context, describe, [=] {
     beginCall(context).grouped.sumOuter(shape, a, b, indices, c);
+  });
+}
+
+void dtcrt_expert_matmul(dtc_context *context, int32_t dtype,
+                         int32_t transposeWeights, int32_t result,
+                         int64_t experts, int64_t groups, int64_t capacity,
+                         int64_t n, int64_t k, const void *slots,
+                         const void *weights, const int32_t *counts, void *c) {
+  ExpertShape shape = {expectFloat("expert_matmul", dtype),
+                       transposeWeights != 0,
+                       (result & DTC_RESULT_ADDED) != 0,
+                       (result & DTC_RESULT_SUMS) != 0,
+                       experts,
+                       groups,
+                       capacity,
+                       k,
+                       n};
+  auto describe = [&] {
+    return describeGrouped(
+        dtype, result, experts * groups * capacity, experts, n, k,
+        transposeWeights ? ", in slots, weights transposed" : ", in slots");
+  };
+  makeCall(context, describe, [=] {
+    beginCall(context).grouped.multiplySlots(shape, slots, weights, counts, c);
+  });
+}
+
+void dtcrt_expert_outer(dtc_context *context, int32_t dtype, int32_t result,
+                        int64_t experts, int64_t groups, int64_t capacity,
+                        int64_t m, int64_t n, const void *a, const void *b,
+                        const int32_t *counts, void *c) {
+  ExpertShape shape = {expectFloat("expert_outer", dtype),
+                       false,
+                       (result & DTC_RESULT_ADDED) != 0,
+                       (result & DTC_RESULT_SUMS) != 0,
+                       experts,
+                       groups,
+                       capacity,
+                       m,
+                       n};
+  auto describe = [&] {
+    return describeGrouped(dtype, result, experts * groups * capacity, experts,
+                           m, n, ", in slots, outer products");
+  };
+  makeCall(context, describe, [=] {
+    beginCall(context).grouped.sumOuterSlots(shape, a, b, counts, c);
+  });
+}
+
+/// "rows to slots, 2 x 32 f32 of 64 elements, 8 experts of 16".
+static RecordedCall describeSlots(const char *what, const SlotShape &s) {
+  RecordedCall call;
+  call.what =
+      format("%s, %lld x %lld %s of %lld elements, %lld experts of "
+             "%lld",
+             what, (long long)s.groups, (long long)s.rows, nameOf(s.dtype),
+             (long long)s.width, (long long)s.experts, (long long)s.capacity);
+  return call;
+}
+
+void dtcrt_dispatch(dtc_context *context, int32_t dtype, int32_t indexType,
+                    int64_t groups, int64_t rows, int64_t experts,
+                    int64_t capacity, int64_t width, const void *from,
+                    const void *indices, void *slots) {
+  SlotShape shape = {expectFloat("dispatch", dtype),
+                     dtc_dtype(indexType),
+                     groups,
+                     rows,
+                     experts,
+                     capacity,
+                     width};
+  auto describe = [&] { return describeSlots("rows to slots", shape); };
+  makeCall(context, describe, [=] {
+    dispatchRows(beginCall(context).matmul.threads(), shape, from, indices,
+                 slots);
+  });
+}
+
+void dtcrt_combine(dtc_context *context, int32_t dtype, int32_t indexType,
+                   int64_t groups, int64_t rows, int64_t experts,
+                   int64_t capacity, int64_t width, const void *slots,
+                   const void *indices, void *to) {
+  SlotShape shape = {expectFloat("combine", dtype),
+                     dtc_dtype(indexType),
+                     groups,
+                     rows,
+                     experts,
+                     capacity,
+                     width};
+  auto describe = [&] { return describeSlots("slots to rows", shape); };
+  makeCall(context, describe, [=] {
+    combineRows(beginCall(context).matmul.threads(), shape, slots, indices, to);
+  });
+}
+
+void dtcrt_count_rows(dtc_context *context, int32_t indexType, int64_t groups,
+                      int64_t rows, int64_t experts, int64_t capacity,
+                      const void *indices, int32_t *counts) {
+  SlotShape shape = {
+      DTC_F32, dtc_dtype(indexType), groups, rows, experts, capacity, 0};
+  auto describe = [&] { return describeSlots("number of rows", shape); };
+  makeCall(context, describe, [=] {
+    beginCall(context);
+    countRows(shape, indices, counts);
   });
 }
 

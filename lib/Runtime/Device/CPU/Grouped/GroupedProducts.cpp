@@ -54,7 +54,9 @@ public:
     return usesLibrary(s.dtype) ? ceilDiv(count, libraryRows) * libraryRows
                                 : count;
   }
-  dtc_dtype resultType() const { return s.keepsSums ? computed : s.dtype; }
+  static dtc_dtype typeOfResult(const GroupedShape &s) {
+    return s.keepsSums ? sumsOf(s.dtype) : s.dtype;
+  }
 
   /// Copies elements `column` to `column + width - 1` of a block's rows, each
   /// of `stride` elements.
@@ -160,23 +162,79 @@ void GroupedProducts::divide(const GroupedShape &s, int64_t pieces, int64_t a,
 void GroupedProducts::multiply(const GroupedShape &s, const void *rows,
                                const void *weights, const void *indices,
                                void *result) {
+  sort(s, indices);
+  multiplySorted(s, rows, weights, result);
+  int64_t n = s.second;
+  dtc_dtype type = Piece::typeOfResult(s);
+  std::vector<double> missing(starts[s.matrices] < s.rows ? n : 0, NAN);
+  for (int64_t i = starts[s.matrices]; i < s.rows; ++i)
+    convert(DTC_F64, missing.data(), type,
+            static_cast<char *>(result) + order[i] * n * sizeOf(type), n);
+}
+
+void GroupedProducts::sumOuter(const GroupedShape &s, const void *lhs,
+                               const void *rhs, const void *indices,
+                               void *result) {
+  sort(s, indices);
+  sumOuterSorted(s, lhs, rhs, result);
+}
+
+//===----------------------------------------------------------------------===//
+// Slots
+//===----------------------------------------------------------------------===//
+
+/// Takes the slots that are filled as the rows of each matrix.
+GroupedShape GroupedProducts::takeSlots(const ExpertShape &s,
+                                        const int32_t *counts) {
+  starts.assign(1, 0);
+  order.clear();
+  for (int64_t expert = 0; expert < s.experts; ++expert) {
+    for (int64_t i = expert * s.groups; i < (expert + 1) * s.groups; ++i)
+      for (int64_t place = 0; place < counts[i]; ++place)
+        order.push_back(i * s.capacity + place);
+    starts.push_back(int64_t(order.size()));
+  }
+  return {s.dtype,      DTC_I32,     s.transposeWeights,
+          s.accumulate, s.keepsSums, s.experts * s.groups * s.capacity,
+          s.experts,    s.first,     s.second};
+}
+
+void GroupedProducts::multiplySlots(const ExpertShape &s, const void *slots,
+                                    const void *weights, const int32_t *counts,
+                                    void *result) {
+  GroupedShape shape = takeSlots(s, counts);
+  int64_t slotBytes = s.second * sizeOf(Piece::typeOfResult(shape));
+  for (int64_t i = 0; i < s.experts * s.groups; ++i)
+    memset(static_cast<char *>(result) +
+               (i * s.capacity + counts[i]) * slotBytes,
+           0, size_t((s.capacity - counts[i]) * slotBytes));
+  multiplySorted(shape, slots, weights, result);
+}
+
+void GroupedProducts::sumOuterSlots(const ExpertShape &s, const void *lhs,
+                                    const void *rhs, const int32_t *counts,
+                                    void *result) {
+  sumOuterSorted(takeSlots(s, counts), lhs, rhs, result);
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+void GroupedProducts::multiplySorted(const GroupedShape &s, const void *rows,
+                                     const void *weights, void *result) {
   int64_t k = s.first, n = s.second;
-  dtc_dtype type = s.keepsSums ? Piece::sumsOf(s.dtype) : s.dtype;
+  dtc_dtype type = Piece::typeOfResult(s);
   if (s.accumulate)
     fatal("a grouped product that is added to its result, expected none");
   if (s.rows * n * k == 0) {
     memset(result, 0, size_t(s.rows * n * sizeOf(type)));
     return;
   }
-  sort(s, indices);
   auto rowOf = [&](int64_t place, int64_t column) {
     return static_cast<char *>(result) +
            (order[place] * n + column) * sizeOf(type);
   };
-  std::vector<double> missing(starts[s.matrices] < s.rows ? n : 0, NAN);
-  for (int64_t i = starts[s.matrices]; i < s.rows; ++i)
-    convert(DTC_F64, missing.data(), type, rowOf(i, 0), n);
-
   std::vector<Block> blocks = makeBlocks(s.matrices, blockRows);
   int64_t width = std::min(n, pieceColumns), parts = ceilDiv(n, width);
   int64_t mostRows = std::min(s.rows, blockRows) + libraryRows;
@@ -199,13 +257,11 @@ void GroupedProducts::multiply(const GroupedShape &s, const void *rows,
          });
 }
 
-void GroupedProducts::sumOuter(const GroupedShape &s, const void *lhs,
-                               const void *rhs, const void *indices,
-                               void *result) {
+void GroupedProducts::sumOuterSorted(const GroupedShape &s, const void *lhs,
+                                     const void *rhs, void *result) {
   int64_t m = s.first, n = s.second;
   if (s.matrices * m * n == 0)
     return;
-  sort(s, indices);
   int64_t height = std::min(m, pieceSize), width = std::min(n, pieceSize);
   int64_t rowParts = ceilDiv(m, height), columnParts = ceilDiv(n, width);
   int64_t parts = rowParts * columnParts;
@@ -218,7 +274,7 @@ void GroupedProducts::sumOuter(const GroupedShape &s, const void *lhs,
         int64_t column = part % columnParts * width;
         int64_t rows = std::min(height, m - row);
         int64_t columns = std::min(width, n - column);
-        dtc_dtype type = piece.resultType();
+        dtc_dtype type = Piece::typeOfResult(s);
         char *target = static_cast<char *>(result) +
                        ((matrix * m + row) * n + column) * sizeOf(type);
         // Sums are in the result itself if it has their type.

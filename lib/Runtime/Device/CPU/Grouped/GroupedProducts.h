@@ -23,6 +23,15 @@ struct GroupedShape {
   int64_t first, second; ///< sizes of a matrix: k x n, or m x n
 };
 
+/// The arguments of dtcrt_expert_matmul and dtcrt_expert_outer alike: each of
+/// `experts` matrices has `groups` blocks of `capacity` slots.
+struct ExpertShape {
+  dtc_dtype dtype;
+  bool transposeWeights, accumulate, keepsSums;
+  int64_t experts, groups, capacity;
+  int64_t first, second; ///< sizes of a matrix: k x n, or m x n
+};
+
 /// Rows are sorted by index. A thread computes a block of the rows of one
 /// matrix at a time, on copies in its own memory. Blocks do not depend on the
 /// number of threads, so bits do not, either. oneDNN multiplies bf16 where the
@@ -42,11 +51,23 @@ public:
   void sumOuter(const GroupedShape &shape, const void *lhs, const void *rhs,
                 const void *indices, void *result);
 
+  /// The same of the first counts[e * groups + g] slots of each block; other
+  /// slots of the product are zero.
+  void multiplySlots(const ExpertShape &shape, const void *slots,
+                     const void *weights, const int32_t *counts, void *result);
+  void sumOuterSlots(const ExpertShape &shape, const void *lhs, const void *rhs,
+                     const int32_t *counts, void *result);
+
 private:
   struct Block; ///< rows of one matrix
   class Piece;  ///< the state of a thread
 
   void sort(const GroupedShape &shape, const void *indices);
+  GroupedShape takeSlots(const ExpertShape &shape, const int32_t *counts);
+  void multiplySorted(const GroupedShape &shape, const void *rows,
+                      const void *weights, void *result);
+  void sumOuterSorted(const GroupedShape &shape, const void *lhs,
+                      const void *rhs, void *result);
   std::vector<Block> makeBlocks(int64_t matrices, int64_t blockRows) const;
   /// Calls body(piece, i) for i = 0 to pieces - 1, over the threads. A piece
   /// has memory for three copies with these numbers of elements.
@@ -55,8 +76,8 @@ private:
               int64_t c, const Body &body);
 
   MatMul &matmul;
-  std::vector<int64_t> order;  ///< rows, by index
-  std::vector<int64_t> starts; ///< the first of each index in `order`
+  std::vector<int64_t> order;  ///< rows of matrices, by matrix
+  std::vector<int64_t> starts; ///< the first of each matrix in `order`
   std::optional<Mapping> scratch;
   /// One library object for each thread.
   std::vector<std::unique_ptr<OneDnn>> libraries;

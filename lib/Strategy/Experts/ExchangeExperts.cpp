@@ -1,0 +1,323 @@
+//===- ExchangeExperts.cpp - rows to the ranks of their experts -----------===//
+//
+// Products by chosen matrices become products in slots, whose experts an axis
+// of the mesh splits. Ops between two products move into the slots.
+//
+//===----------------------------------------------------------------------===//
+
+#include "DistinctIndices.h"
+#include "dtc/Dialect/Elementwise.h"
+#include "dtc/Dialect/SignatureEditor.h"
+#include "dtc/Dialect/StepFunction.h"
+#include "dtc/Strategy/Passes.h"
+#include "dtc/Support/Axes.h"
+#include <cmath>
+
+namespace dtc {
+#define GEN_PASS_DEF_EXCHANGEEXPERTS
+#include "dtc/Strategy/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+static RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+namespace {
+
+/// All products by one choice of experts.
+class Router {
+public:
+  Router(Value indices, int64_t experts, int64_t groups, int64_t capacity)
+      : indices(indices), rows(typeOf(indices).getDimSize(0)), experts(experts),
+        groups(groups), capacity(capacity), builder(indices.getContext()) {}
+
+  /// Moves products, and ops that read their results, into slots. Parameters
+  /// that belong to experts are added to `split`.
+  void run(func::FuncOp step, llvm::SetVector<Value> &split);
+
+private:
+  /// Whether a value has the router's rows as its first dimension.
+  bool hasRows(Value value) const {
+    RankedTensorType type = typeOf(value);
+    return type.getRank() > 0 && type.getDimSize(0) == rows;
+  }
+  /// The operands of an op that have the rows of its results.
+  SmallVector<bool> findRows(Operation *op) const;
+  bool canLift(Operation *op) const;
+  Value findBiases(Value value) const;
+  Value getSlots(Value value);
+  Value getRows(Value value, Value made);
+  void lift(GroupedMatMulOp product);
+  void lift(Operation *op);
+  /// The type of a value of rows in slots.
+  Type inSlots(Type rowType) const {
+    auto type = cast<RankedTensorType>(rowType);
+    SmallVector<int64_t> shape = {experts, groups, capacity};
+    llvm::append_range(shape, type.getShape().drop_front());
+    return type.clone(shape);
+  }
+
+  Value indices;
+  int64_t rows, experts, groups, capacity;
+  OpBuilder builder;
+  Value counts;
+  /// Values of rows in slots; those whose ops have moved.
+  llvm::DenseMap<Value, Value> slots;
+  SmallVector<Value> moved;
+  /// Tables of biases, and weights.
+  llvm::SetVector<Value> parameters;
+};
+
+} // namespace
+
+/// The number of a tensor's dimension that an attribute of the op names, if it
+/// is not the rows: after the dimensions of slots it is larger by two.
+static constexpr int64_t shift = 2;
+
+SmallVector<bool> Router::findRows(Operation *op) const {
+  RankedTensorType result = typeOf(op->getResult(0));
+  return llvm::map_to_vector(op->getOperands(), [&](Value operand) {
+    return hasRows(operand) && (!isElementwise(op) ||
+                                typeOf(operand).getRank() == result.getRank());
+  });
+}
+
+/// Whether the op treats each row alone, and can do so in slots.
+bool Router::canLift(Operation *op) const {
+  if (op->getNumResults() == 0 || !llvm::all_of(op->getResults(), [&](Value v) {
+        return isa<RankedTensorType>(v.getType()) && hasRows(v);
+      }))
+    return false;
+  auto isOther = [](int64_t dim) { return dim > 0; };
+  if (isa<BoundaryOp>(op))
+    return false;
+  if (isElementwise(op) || isa<ReshapeOp>(op))
+    return true;
+  if (isa<SoftmaxOp, LogSoftmaxOp, LayerNormOp>(op))
+    return typeOf(op->getOperand(0)).getRank() > 1;
+  if (auto sum = dyn_cast<ReduceSumOp>(op))
+    return llvm::all_of(sum.getAxes(), isOther);
+  if (auto most = dyn_cast<ReduceMaxOp>(op))
+    return llvm::all_of(most.getAxes(), isOther);
+  if (auto transpose = dyn_cast<TransposeOp>(op))
+    return transpose.getPermutation().front() == 0;
+  if (auto axis = op->getAttrOfType<IntegerAttr>("axis"))
+    return isa<SliceOp, SplitOp, ConcatOp, PadOp>(op) && isOther(axis.getInt());
+  return false;
+}
+
+/// The table of biases of which a value has that of each row's expert, perhaps
+/// in another shape; null if it is none.
+Value Router::findBiases(Value value) const {
+  while (auto reshape = value.getDefiningOp<ReshapeOp>()) {
+    value = reshape.getX();
+    if (!hasRows(value))
+      return {};
+  }
+  auto gather = value.getDefiningOp<GatherOp>();
+  bool isBias = gather && gather.getIndices() == indices &&
+                !gather.getStarts() && gather.getBatchDims() == 0 &&
+                gather.getTable().getType().getDimSize(0) == experts;
+  return isBias ? gather.getTable() : Value();
+}
+
+Value Router::getSlots(Value value) {
+  if (Value known = slots.lookup(value))
+    return known;
+  Location loc = value.getLoc();
+  RankedTensorType type = typeOf(value);
+  if (Value table = findBiases(value)) {
+    parameters.insert(table);
+    SmallVector<int64_t> shape = {experts, 1, 1};
+    llvm::append_range(shape, type.getShape().drop_front());
+    return slots[value] =
+               ReshapeOp::create(builder, loc, type.clone(shape), table);
+  }
+  // Rows of any rank travel as vectors.
+  Value flat = value;
+  int64_t width = type.getNumElements() / rows;
+  if (type.getRank() != 2)
+    flat = ReshapeOp::create(builder, loc, type.clone({rows, width}), value);
+  Value made = DispatchOp::create(
+      builder, loc, type.clone({experts, groups, capacity, width}), flat,
+      indices, builder.getStringAttr(expertAxis));
+  if (type.getRank() != 2)
+    made = ReshapeOp::create(builder, loc,
+                             cast<RankedTensorType>(inSlots(type)), made);
+  return slots[value] = made;
+}
+
+void Router::lift(GroupedMatMulOp product) {
+  builder.setInsertionPoint(product);
+  Location loc = product.getLoc();
+  StringAttr axis = builder.getStringAttr(expertAxis);
+  if (!counts)
+    counts = CountRowsOp::create(
+        builder, loc,
+        RankedTensorType::get({experts, groups}, builder.getI32Type()), indices,
+        axis, capacity);
+  parameters.insert(product.getWeights());
+  slots[product.getResult()] = ExpertMatMulOp::create(
+      builder, loc, getSlots(product.getRows()), product.getWeights(), counts,
+      product.getTransposeWeights(), rows);
+  moved.push_back(product.getResult());
+}
+
+void Router::lift(Operation *op) {
+  builder.setInsertionPoint(op);
+  SmallVector<Value> operands;
+  for (auto [operand, isRow] : llvm::zip(op->getOperands(), findRows(op)))
+    operands.push_back(isRow ? getSlots(operand) : operand);
+  Operation *lifted = builder.clone(*op);
+  lifted->setOperands(operands);
+  for (auto [own, result] : llvm::zip(op->getResults(), lifted->getResults())) {
+    result.setType(inSlots(own.getType()));
+    slots[own] = result;
+    moved.push_back(own);
+  }
+  if (auto axis = op->getAttrOfType<IntegerAttr>("axis"))
+    lifted->setAttr("axis", builder.getI64IntegerAttr(axis.getInt() + shift));
+  if (auto axes = op->getAttrOfType<DenseI64ArrayAttr>("axes"))
+    lifted->setAttr("axes", builder.getDenseI64ArrayAttr(llvm::map_to_vector(
+                                axes.asArrayRef(),
+                                [](int64_t axis) { return axis + shift; })));
+  if (auto transpose = dyn_cast<TransposeOp>(lifted)) {
+    SmallVector<int64_t> order = {0, 1};
+    for (int64_t dim : transpose.getPermutation())
+      order.push_back(dim + shift);
+    transpose.setPermutation(order);
+  }
+}
+
+/// Builds the rows of what has moved.
+Value Router::getRows(Value value, Value made) {
+  Location loc = value.getLoc();
+  RankedTensorType type = typeOf(value);
+  builder.setInsertionPointAfterValue(made);
+  int64_t width = type.getNumElements() / rows;
+  if (type.getRank() != 2)
+    made = ReshapeOp::create(
+        builder, loc, type.clone({experts, groups, capacity, width}), made);
+  Value row = CombineOp::create(builder, loc, type.clone({rows, width}), made,
+                                indices, builder.getStringAttr(expertAxis));
+  if (type.getRank() != 2)
+    row = ReshapeOp::create(builder, loc, type, row);
+  return row;
+}
+
+void Router::run(func::FuncOp step, llvm::SetVector<Value> &split) {
+  llvm::DenseSet<Operation *> between; // ops on which a product depends
+  for (Operation &op : llvm::reverse(step.front()))
+    if (auto product = dyn_cast<GroupedMatMulOp>(op);
+        (product && product.getIndices() == indices) || between.contains(&op))
+      for (Value operand : op.getOperands())
+        if (Operation *producer = operand.getDefiningOp();
+            producer && canLift(producer))
+          between.insert(producer);
+  for (Operation &op : llvm::make_early_inc_range(step.front())) {
+    if (auto product = dyn_cast<GroupedMatMulOp>(op);
+        product && product.getIndices() == indices) {
+      lift(product);
+      continue;
+    }
+    auto isIn = [&](Value value) { return slots.contains(value); };
+    if (!canLift(&op) || llvm::none_of(op.getOperands(), isIn))
+      continue;
+    // Ops after products move if no other value has to.
+    bool isFree = llvm::all_of(
+        llvm::zip(op.getOperands(), findRows(&op)), [&](const auto &pair) {
+          auto [operand, isRow] = pair;
+          return !isRow || isIn(operand) || findBiases(operand);
+        });
+    if (isFree || between.contains(&op))
+      lift(&op);
+  }
+  for (Value value : moved)
+    if (!value.use_empty())
+      value.replaceAllUsesWith(getRows(value, slots.lookup(value)));
+  split.insert(parameters.begin(), parameters.end());
+}
+
+namespace {
+
+struct ExchangeExperts : dtc::impl::ExchangeExpertsBase<ExchangeExperts> {
+  using ExchangeExpertsBase::ExchangeExpertsBase;
+
+  void runOnOperation() override {
+    if (ep == 1)
+      return;
+    FailureOr<func::FuncOp> step = findFunction(getOperation(), stepName);
+    if (failed(step) || failed(exchange(*step)))
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult exchange(func::FuncOp step) {
+    llvm::SetVector<std::pair<Value, int64_t>> choices;
+    for (auto product : step.getOps<GroupedMatMulOp>())
+      choices.insert(
+          {product.getIndices(), product.getWeights().getType().getDimSize(0)});
+    if (choices.empty())
+      return step.emitError("has no experts that --ep could split: expected "
+                            "products by matrices that a router chooses; leave "
+                            "out --ep");
+    llvm::SetVector<Value> parameters;
+    for (auto [indices, experts] : choices) {
+      int64_t rows = typeOf(indices).getDimSize(0), ranks = ep;
+      if (experts % ranks)
+        return emitError(indices.getLoc())
+               << "has " << experts << " experts, which --ep " << ranks
+               << " does not divide; use a divisor of " << experts;
+      if (rows % groups)
+        return emitError(indices.getLoc())
+               << "has " << rows << " rows for experts, which the "
+               << int64_t(groups) << " parts of the batch do not divide";
+      Router(indices, experts, groups, getCapacity(indices, experts))
+          .run(step, parameters);
+    }
+    eraseDeadOps(step);
+    return splitParameters(step, parameters);
+  }
+
+  /// The number of slots of an expert for a group.
+  int64_t getCapacity(Value indices, int64_t experts) const {
+    int64_t rows = typeOf(indices).getDimSize(0) / groups;
+    int64_t most = rows / findDistinct(indices);
+    if (capacity == 0)
+      return most;
+    auto wanted = static_cast<int64_t>(
+        std::ceil(capacity * double(rows) / double(experts)));
+    return std::clamp<int64_t>(wanted, 1, most);
+  }
+
+  /// Parameters of experts have their first dimension split over ep. Others may
+  /// read them, so a table of biases needs no other reader.
+  LogicalResult splitParameters(func::FuncOp step,
+                                const llvm::SetVector<Value> &parameters) {
+    SignatureEditor signature(step);
+    Builder builder(&getContext());
+    bool isAny = false;
+    for (Value value : parameters) {
+      auto argument = dyn_cast<BlockArgument>(value);
+      bool isOwn = llvm::none_of(value.getUsers(), [](Operation *user) {
+        return isa<GatherOp>(user);
+      });
+      if (!argument || !isOwn || !getArgString(argument, attr::parameter))
+        continue;
+      isAny = true;
+      signature.setArg(argument.getArgNumber(), attr::splitDims,
+                       builder.getDictionaryAttr(builder.getNamedAttr(
+                           expertAxis, builder.getI64IntegerAttr(0))));
+    }
+    signature.write();
+    return isAny ? success()
+                 : step.emitError("computes the weights of all experts, so "
+                                  "--ep cannot split them: expected parameters "
+                                  "[experts, .., ..]; leave out --ep");
+  }
+};
+
+} // namespace
