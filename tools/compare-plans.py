@@ -27,6 +27,7 @@ MODELS = {
     "mixing": ([], [16, 32], [1, 2]),
     "resnet-digits": (["--batchnorm", "micro"], [32, 64], [1]),
     "convnet-digits": ([], [32, 64], [1]),
+    "experts/mixtral": ([], [32, 64], [1, 2]),
 }
 
 
@@ -48,6 +49,7 @@ def draw(rng):
     zero = rng.choice([0, 1, 2, 3]) if dp > 1 else 0
     maybe(zero > 0, "--zero", zero)
     maybe(0.2 if zero > 0 and dp == 4 else 0, "--hsdp", 2)
+    maybe(0.5 if dp > 1 and "experts" in model else 0, "--ep", 2)
     maybe(0.3 if zero == 3 else 0, "--gather", "step")
     maybe(0.4, "--recompute", rng.choice(["all", "selective", "except-last", "every:2"]))
     maybe(0.4, "--schedule", rng.choice(["gpipe", "1f1b", "zb-h1"]))

@@ -120,6 +120,30 @@ class Switch(nn.Module):
         return torch.einsum("btec,ebcw->btw", dispatch, y) * best.unsqueeze(-1)
 
 
+class Capacity(nn.Module):
+    """Two experts for each token. If `groups` is set, samples are so many groups,
+    and an expert has room for the mean of its rows of a group: further rows are
+    left out."""
+
+    groups = None
+
+    def __init__(self):
+        super().__init__()
+        self.router = nn.Linear(WIDTH, EXPERTS)
+        self.inner, self.outer = stack(WIDTH, 12), stack(12, WIDTH)
+
+    def forward(self, x):
+        weights, chosen = self.router(x).softmax(-1).topk(2)
+        y = (x[:, :, None, None] @ self.inner[chosen]).relu()
+        y = (y @ self.outer[chosen]).squeeze(-2) * weights.unsqueeze(-1)
+        if self.groups:
+            rows = chosen.reshape(self.groups, -1)
+            one = F.one_hot(rows, EXPERTS)
+            place = (one.cumsum(1) * one).sum(-1) - 1
+            y = y * (place < -(-rows.shape[1] // EXPERTS)).view(*chosen.shape, 1)
+        return y.sum(2)
+
+
 class Loop(nn.Module):
     """Two experts for each token, in a loop over all experts."""
 
@@ -175,6 +199,7 @@ MODELS = {
         intermediate_size=12, num_local_experts=EXPERTS, num_experts_per_tok=2,
         head_dim=8, sliding_window=4)),
     "switch": lambda: Layer(Switch()),
+    "capacity": lambda: Layer(Capacity()),
     "loop": lambda: Layer(Loop()),
     "chosen": lambda: Layer(Chosen()),
 }
@@ -203,6 +228,8 @@ def main():
         training.export(copy.deepcopy(model.module),
                         dict(ids=model.batch(0, 2, torch.float32)[0]), path)
         shrink(path)
+        if name == "capacity":
+            model.module.mixture.groups = 2  # --ep 2
         write_data(model, folder / f"{name}.data")
         write_reference(model, folder, lambda name, tensor: True)
 

@@ -34,7 +34,17 @@ struct PlanCase {
   int64_t virtualStages = 1;
   const char *compress = "none", *sync = "step";
   const char *program = ""; ///< between steps; empty: the step
+  int64_t ep = 1;
 };
+
+/// Two micro-batches of a mixture whose experts two ranks share.
+constexpr PlanCase exchangeRows(const char *name, int64_t dp, int64_t pp,
+                                int64_t zero) {
+  PlanCase plan{name, "experts/mixtral", "cross-entropy", 32, dp, pp, 1, zero,
+                2};
+  plan.ep = 2;
+  return plan;
+}
 
 /// Two micro-batches of mlp-digits whose replicas exchange in another way. The
 /// batch is that of a worker, if replicas train apart.
@@ -71,6 +81,8 @@ const PlanCase planCases[] = {
     {"a layer of all stages", "modules/repeated", "cross-entropy", 64, 2, 4, 1,
      0, 1, "gpipe"},
     {"all to all, pp", "matching", "cross-entropy", 32, 2, 2, 1, 0, 1},
+    exchangeRows("experts", 4, 1, 3),
+    exchangeRows("experts, pp", 2, 2, 0),
     exchange("codes, in both directions", 4, 1, "int8", "step"),
     exchange("codes, pp", 2, 2, "sign", "step"),
     exchange("codes of all ranks", 4, 1, "topk:0.1", "step"),
@@ -188,6 +200,7 @@ CommunicationSystem makePlan(const PlanCase &plan) {
   options.training.loss = plan.loss;
   options.parallel.dp = plan.dp;
   options.parallel.hsdp = plan.hsdp;
+  options.parallel.ep = plan.ep;
   options.parallel.pp = plan.pp;
   options.parallel.tp = plan.tp;
   options.parallel.sp = plan.sp;

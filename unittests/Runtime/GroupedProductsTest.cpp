@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Device/CPU/Grouped/GroupedProducts.h"
+#include "Device/CPU/Grouped/Slots.h"
 
 #include "Core/Elements.h"
 
@@ -174,4 +175,68 @@ TEST(GroupedProducts, MakesRowsOfNoMatrixNaN) {
   EXPECT_TRUE(std::isnan(y[1]) && std::isnan(y[2]));
   products.sumOuter(shape, x.data(), x.data(), indices.data(), w.data());
   EXPECT_EQ(w, (std::vector<float>{0, 1}));
+}
+
+//===----------------------------------------------------------------------===//
+// Slots
+//===----------------------------------------------------------------------===//
+
+/// Two groups of three rows with one element, for three experts of two slots.
+/// Expert 1 has no slot for the last row of the first group, and the second
+/// group has an index of no expert.
+TEST(Slots, HoldRowsInOrder) {
+  std::vector<float> rows = {1, 2, 3, 4, 5, 6}, slots(12, -1), back(6, -1);
+  std::vector<int32_t> indices = {1, 1, 1, 2, 7, 0}, counts(6, -1);
+  SlotShape shape = {DTC_F32, DTC_I32, 2, 3, 3, 2, 1};
+  for (int threads : {1, 3}) {
+    dispatchRows(Threads(threads), shape, rows.data(), indices.data(),
+                 slots.data());
+    EXPECT_EQ(slots, (std::vector<float>{0, 0, 6, 0, 1, 2, 0, 0, 0, 0, 4, 0}));
+    combineRows(Threads(threads), shape, slots.data(), indices.data(),
+                back.data());
+    EXPECT_EQ(back, (std::vector<float>{1, 2, 0, 4, 0, 6}));
+  }
+  countRows(shape, indices.data(), counts.data());
+  EXPECT_EQ(counts, (std::vector<int32_t>{0, 1, 2, 0, 0, 1}));
+}
+
+/// The products of filled slots, as of rows with their experts as indices.
+TEST(Slots, AreMultipliedByTheirExperts) {
+  constexpr int64_t experts = 3, groups = 2, capacity = 4, k = 5, n = 7;
+  std::mt19937 random(4);
+  std::normal_distribution<double> normal;
+  std::vector<int32_t> counts = {4, 0, 2, 3, 0, 0};
+  std::vector<int64_t> indices;
+  std::vector<double> x(experts * groups * capacity * k), y(x.size() / k * n),
+      w(experts * k * n);
+  for (auto *numbers : {&x, &y, &w})
+    for (double &number : *numbers)
+      number = normal(random);
+  for (int64_t block = 0; block < experts * groups; ++block)
+    for (int64_t place = 0; place < capacity; ++place)
+      indices.push_back(place < counts[block] ? block / groups : -1);
+  int64_t rows = int64_t(indices.size());
+
+  MatMul matmul(MatMulEngine::builtin, 2);
+  GroupedProducts products(matmul);
+  ExpertShape slots = {DTC_F64, false,    false, false, experts,
+                       groups,  capacity, k,     n};
+  GroupedShape grouped = {DTC_F64, DTC_I64, false, false, false,
+                          rows,    experts, k,     n};
+  std::vector<double> found(y.size()), expected(y.size());
+  products.multiplySlots(slots, x.data(), w.data(), counts.data(),
+                         found.data());
+  products.multiply(grouped, x.data(), w.data(), indices.data(),
+                    expected.data());
+  for (double &number : expected)
+    number = std::isnan(number) ? 0 : number; // of an empty slot
+  EXPECT_EQ(found, expected);
+
+  found.assign(w.size(), NAN);
+  expected.assign(w.size(), NAN);
+  products.sumOuterSlots(slots, x.data(), y.data(), counts.data(),
+                         found.data());
+  products.sumOuter(grouped, x.data(), y.data(), indices.data(),
+                    expected.data());
+  EXPECT_EQ(found, expected);
 }

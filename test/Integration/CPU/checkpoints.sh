@@ -3,7 +3,7 @@
 # like a training without a stop. Compares weights, moving averages, optimizer state,
 # data, dropout and loss scale with the undisturbed run.
 #
-# usage: checkpoints.sh WORKDIR PLAN...        PLAN as in common.sh
+# usage: [only=MODEL] checkpoints.sh WORKDIR PLAN...        PLAN as in common.sh
 
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -43,7 +43,7 @@ each() {
   shift $(($# > 0))
   for plan in "${plans[@]}"; do
     echo "== $model $dtype $optimizer $plan $*"
-    here=$work/$model-$dtype-$optimizer-${plan//[^a-z0-9]/-}
+    here=$work/${model//\//-}-$dtype-$optimizer-${plan//[^a-z0-9]/-}
     mkdir "$here"
     compile "$model" "$plan" "$dtype" "$optimizer" "$here/t" "$@"
     train "$model" "$plan" "$here/t" --steps 8 --seed 5 --lr 1e-2 \
@@ -74,6 +74,10 @@ each() {
   rm -r "$first"
 }
 
+if [ -n "${only:-}" ]; then
+  each "$only" f64 adamw "$@" -- --clip-norm 0.5
+  exit
+fi
 each gpt2-tiny f64 adamw "$@" -- --ema 0.9 --clip-norm 0.5
 each mlp-digits f64 sgd 1x1:gpipe:1 2x1:gpipe:2:zero=2 3x1:gpipe:1:zero=1 -- \
   --momentum 0.9 --batch 48
