@@ -1,6 +1,6 @@
 //===- ExpertOps.cpp - types and constraints of grouped products ----------===//
 //
-// Verifies the constraints that the ops' documentation numbers.
+// Verifies the constraints of the ops' documentation.
 //
 //===----------------------------------------------------------------------===//
 
@@ -164,9 +164,16 @@ LogicalResult ExpertMatMulOp::verify() {
   return success();
 }
 
+/// FLOPs of the rows of all groups, each times a matrix.
+static int64_t countFlops(RankedTensorType slots, int64_t groupRows,
+                          RankedTensorType matrices) {
+  return 2 * groupRows * slots.getDimSize(1) * matrices.getDimSize(1) *
+         matrices.getDimSize(2);
+}
+
 int64_t ExpertMatMulOp::getFlops() {
-  return 2 * getRows() * getSlots().getType().getDimSize(3) *
-         getResult().getType().getDimSize(3);
+  return countFlops(getSlots().getType(), getGroupRows(),
+                    getWeights().getType());
 }
 
 LogicalResult ExpertOuterOp::verify() {
@@ -191,6 +198,5 @@ LogicalResult ExpertOuterOp::verify() {
 }
 
 int64_t ExpertOuterOp::getFlops() {
-  return 2 * getRows() * getLhs().getType().getDimSize(3) *
-         getRhs().getType().getDimSize(3);
+  return countFlops(getLhs().getType(), getGroupRows(), getResult().getType());
 }

@@ -105,6 +105,8 @@ LogicalResult dtc::finishModel(DriverOptions &options) {
   import.untie = model.untie;
   import.f64 = model.dtype == "f64";
   import.parameters = model.parameters;
+  if (training.expertBiasUpdate)
+    import.kept.push_back(training.expertBiases);
   StringRef own = training.loss;
   import.output = own.consume_front("output:") ? own.str() : training.output;
   import.isBatchNormChosen = isGiven("batchnorm");

@@ -6,6 +6,7 @@
 #include "dtc/Schedule/Order/ScheduleFile.h"
 #include "dtc/Training/Compressors.h"
 #include "dtc/Training/Synchronization.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace dtc;
@@ -76,9 +77,11 @@ static LogicalResult finishExperts(const Strategy &strategy,
   if (strategy.target.kind == "cuda")
     return fail(given + " needs products by chosen matrices, which GPUs do not "
                         "compute yet; use --target cpu");
-  if (plan.expertCapacity && !(*plan.expertCapacity > 0))
-    return fail("--expert-capacity is not above 0, expected a multiple of the "
-                "mean of an expert's rows, such as 1.25");
+  if (plan.expertCapacity &&
+      !(std::isfinite(*plan.expertCapacity) && *plan.expertCapacity > 0))
+    return fail("--expert-capacity is " + std::to_string(*plan.expertCapacity) +
+                ", expected a number above 0, such as 1.25: a multiple of the "
+                "mean of an expert's rows");
   return success();
 }
 

@@ -22,6 +22,10 @@ static LogicalResult checkOptimizer(const TrainingOptions &training) {
   if (ema && !(*ema > 0 && *ema < 1))
     return fail("--ema is " + std::to_string(*ema) +
                 ", expected a number above 0 and below 1");
+  std::optional<double> bias = training.expertBiasUpdate;
+  if (bias && !(std::isfinite(*bias) && *bias > 0))
+    return fail("--expert-bias-update is " + std::to_string(*bias) +
+                ", expected a number above 0, such as 0.001");
   llvm::Expected<const Optimizer *> found = findOptimizer(training.optimizer);
   if (!found)
     return fail(llvm::toString(found.takeError()));

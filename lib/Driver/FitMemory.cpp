@@ -47,10 +47,11 @@ static SmallVector<Options::value_type> listSteps(const FitProblem &problem) {
     steps.push_back({"recompute", "all"});
   int64_t samples = problem.globalBatch / plan.dp /
                     schedule.accumulate; // of a rank in one round
-  // The size of a micro-batch changes batch-norm statistics, and so the
-  // training.
-  bool isFree =
-      !problem.hasBatchNorm || problem.strategy.training.batchNorm == "frozen";
+  // The size of a micro-batch changes batch-norm statistics, and the rows that
+  // experts have no room for, and so the training.
+  bool isFree = (!problem.hasBatchNorm ||
+                 problem.strategy.training.batchNorm == "frozen") &&
+                !plan.expertCapacity;
   if (isNamedSchedule(schedule.schedule) && isFree)
     for (int64_t m = 2 * plan.microbatches; m <= samples && samples % m == 0;
          m *= 2)

@@ -150,8 +150,8 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
         step.getArgAttrOfType<DictionaryAttr>(argument, attr::splitDims));
   }
 
-  /// The splits in `dtc.split_dims`, which may be null. dp splits the shards of
-  /// a group of --hsdp, and ep those of dp.
+  /// The splits in `dtc.split_dims`, which may be null. Major to minor: tp,
+  /// shard, dp, ep.
   SmallVector<AxisLayout> getSplits(DictionaryAttr splitDims) {
     SmallVector<AxisLayout> splits;
     if (splitDims)

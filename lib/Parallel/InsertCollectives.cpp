@@ -207,7 +207,11 @@ private:
       diagnostic << "needs a row for each sample of a micro-batch, but has "
                     "those of the whole batch, in ";
       describe(*to);
-      bool isSplit = target.getMesh().getSize(dataAxis) > 1;
+      bool isSplit =
+          llvm::any_of(target.getMesh().getAxes(), [](const MeshAxis &axis) {
+            return axis.size > 1 && axis.name != MeshAttr::timeAxis &&
+                   MeshAttr::isOfBatch(axis.name.getValue());
+          });
       diagnostic << " that is no input and whose rows differ; use "
                  << (!isSplit ? "one micro-batch"
                      : isOne  ? "--dp 1"

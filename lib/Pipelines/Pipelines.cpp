@@ -154,6 +154,14 @@ void dtc::buildStrategyPipeline(OpPassManager &manager,
   expand.replicas = plan.getOpenReplicas();
   manager.addPass(createExpandTrainingOps(expand));
 
+  // Biases of routers move against the load of experts (--expert-bias-update).
+  // Runs once the evaluation has its own ops: it reads the biases of the step
+  // before.
+  BalanceExpertsOptions balance;
+  balance.update = options.expertBiasUpdate.value_or(0);
+  balance.biases = options.expertBiases;
+  manager.addPass(createBalanceExperts(balance));
+
   // Models whose predictions mix samples are marked: their evaluation leaves
   // out an incomplete last batch. Runs once the evaluation has its own ops,
   // because a model may mix samples in training only.
@@ -163,13 +171,14 @@ void dtc::buildStrategyPipeline(OpPassManager &manager,
   // after MarkMixedSamples, since slots hold rows of several samples, and
   // before ChooseSplits, which splits the experts' weights by tp as well. CSE
   // makes equal indices one value.
-  if (plan.ep > 1)
-    manager.addPass(createCSEPass());
   ExchangeExpertsOptions experts;
   experts.ep = plan.ep;
   experts.groups = plan.dp * strategy.getNumMicrobatches();
   experts.capacity = plan.expertCapacity.value_or(0);
-  manager.addPass(createExchangeExperts(experts));
+  if (plan.ep > 1) {
+    manager.addPass(createCSEPass());
+    manager.addPass(createExchangeExperts(experts));
+  }
 
   // Each parameter that tensor parallelism splits has the dimension of the
   // split. Runs after AddLoss, since the loss can be split over classes, and

@@ -57,8 +57,9 @@ private:
   const BucketMember &first;
   std::string name;
   Builder attributes;
-  RankedTensorType type;         ///< of the whole
-  DictionaryAttr splits, shards; ///< all, and those of ZeRO
+  RankedTensorType type; ///< of the whole
+  DictionaryAttr shards; ///< the splits of ZeRO
+  DictionaryAttr splits; ///< these, and those of the members
   Attribute members;
 };
 

@@ -49,7 +49,8 @@ static bool isCast(func::FuncOp step, BlockArgument argument) {
 /// The integers that an op looks up rows or matrices by.
 static Value getIndices(Operation *op) {
   return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case<GatherOp, ScatterAddOp, GroupedMatMulOp, OneHotOp>(
+      .Case<GatherOp, ScatterAddOp, OneHotOp, GroupedMatMulOp, DispatchOp,
+            CombineOp, CountRowsOp>(
           [](auto lookup) { return lookup.getIndices(); })
       .Default(Value());
 }

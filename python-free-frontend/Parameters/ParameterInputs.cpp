@@ -34,6 +34,11 @@ bool isParameterInput(const Model &model, const onnx::ValueInfoProto &input,
          });
 }
 
+bool isKeptInitializer(StringRef name, const ImportOptions &options) {
+  return any_of(options.kept,
+                [&](StringRef pattern) { return matchesGlob(pattern, name); });
+}
+
 bool isParameterInitializer(StringRef name, const ImportOptions &options) {
   return any_of(options.parameters,
                 [&](StringRef pattern) { return matchesGlob(pattern, name); });

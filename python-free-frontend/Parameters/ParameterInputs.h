@@ -19,6 +19,10 @@ namespace dtc::frontend {
 bool isParameterInput(const Model &model, const onnx::ValueInfoProto &input,
                       const ImportOptions &options);
 
+/// Whether an initializer is a parameter that is not trained
+/// (ImportOptions::kept).
+bool isKeptInitializer(llvm::StringRef name, const ImportOptions &options);
+
 /// Whether `--parameter` makes an initializer a parameter. It overrides
 /// ParameterRules.
 bool isParameterInitializer(llvm::StringRef name, const ImportOptions &options);

@@ -122,6 +122,11 @@ void ParameterFinder::judgeTensor(StringRef name, StringRef source,
   // Ignore the uses of equal tensors that the exporter merged with this one.
   TensorRole role =
       usedDirectly.contains(name) ? roles.findDirect(name) : roles.find(name);
+  if (isKeptInitializer(name, options)) {
+    addCandidate(name, source, data, print);
+    candidates.back().isTrained = false;
+    return;
+  }
   Verdict verdict = judge(model, name, data, print, role);
   bool isWanted = isParameterInitializer(name, options) ||
                   isParameterInitializer(source, options);
@@ -176,8 +181,8 @@ void ParameterFinder::addInitializers() {
   for (const auto &initializer : model.graph().initializer()) {
     StringRef name = initializer.name();
     auto it = initializers.find(name);
-    if (it != initializers.end() && reached.contains(name) &&
-        isFloat(it->second.dtype))
+    bool isUsed = reached.contains(name) || isKeptInitializer(name, options);
+    if (it != initializers.end() && isUsed && isFloat(it->second.dtype))
       judgeInitializer(name, it->second);
   }
 }

@@ -87,7 +87,7 @@ func.func @counts(%i: tensor<6xi64>) {
 func.func @experts(%s: tensor<3x2x3x4xf32>, %w: tensor<2x4x5xf32>, %n: tensor<3x2xi32>) {
   // expected-error@below {{expert_matmul of slots 'tensor<3x2x3x4xf32>' and weights 'tensor<2x4x5xf32>', expected [experts, groups, capacity, width] and a matrix for each expert whose contracted size is the width}}
   // expected-error@below {{failed to infer returned types}}
-  %0 = dtc.expert_matmul %s, %w, %n {rows = 6 : i64} : (tensor<3x2x3x4xf32>, tensor<2x4x5xf32>, tensor<3x2xi32>) -> tensor<3x2x3x5xf32>
+  %0 = dtc.expert_matmul %s, %w, %n {group_rows = 3 : i64} : (tensor<3x2x3x4xf32>, tensor<2x4x5xf32>, tensor<3x2xi32>) -> tensor<3x2x3x5xf32>
   return
 }
 
@@ -96,7 +96,7 @@ func.func @experts(%s: tensor<3x2x3x4xf32>, %w: tensor<2x4x5xf32>, %n: tensor<3x
 // C3
 func.func @expert_types(%s: tensor<3x2x3x4xf32>, %w: tensor<3x4x5xf64>, %n: tensor<3x2xi32>) {
   // expected-error@below {{has slots 'tensor<3x2x3x4xf32>' and weights 'tensor<3x4x5xf64>', expected one element type}}
-  %0 = dtc.expert_matmul %s, %w, %n {rows = 6 : i64} : (tensor<3x2x3x4xf32>, tensor<3x4x5xf64>, tensor<3x2xi32>) -> tensor<3x2x3x5xf32>
+  %0 = dtc.expert_matmul %s, %w, %n {group_rows = 3 : i64} : (tensor<3x2x3x4xf32>, tensor<3x4x5xf64>, tensor<3x2xi32>) -> tensor<3x2x3x5xf32>
   return
 }
 
@@ -105,7 +105,7 @@ func.func @expert_types(%s: tensor<3x2x3x4xf32>, %w: tensor<3x4x5xf64>, %n: tens
 // C4
 func.func @expert_counts(%s: tensor<3x2x3x4xf32>, %w: tensor<3x4x5xf32>, %n: tensor<2x2xi32>) {
   // expected-error@below {{has counts 'tensor<2x2xi32>', expected one for each expert and group of 'tensor<3x2x3x4xf32>'}}
-  %0 = dtc.expert_matmul %s, %w, %n {rows = 6 : i64} : (tensor<3x2x3x4xf32>, tensor<3x4x5xf32>, tensor<2x2xi32>) -> tensor<3x2x3x5xf32>
+  %0 = dtc.expert_matmul %s, %w, %n {group_rows = 3 : i64} : (tensor<3x2x3x4xf32>, tensor<3x4x5xf32>, tensor<2x2xi32>) -> tensor<3x2x3x5xf32>
   return
 }
 
@@ -114,7 +114,7 @@ func.func @expert_counts(%s: tensor<3x2x3x4xf32>, %w: tensor<3x4x5xf32>, %n: ten
 // C3 of expert_outer
 func.func @outer_slot_types(%a: tensor<3x2x3x4xf32>, %b: tensor<3x2x3x5xf64>, %n: tensor<3x2xi32>) {
   // expected-error@below {{has slots 'tensor<3x2x3x4xf32>' and 'tensor<3x2x3x5xf64>', expected one element type}}
-  %0 = dtc.expert_outer %a, %b, %n {rows = 6 : i64} : (tensor<3x2x3x4xf32>, tensor<3x2x3x5xf64>, tensor<3x2xi32>) -> tensor<3x4x5xf32>
+  %0 = dtc.expert_outer %a, %b, %n {group_rows = 3 : i64} : (tensor<3x2x3x4xf32>, tensor<3x2x3x5xf64>, tensor<3x2xi32>) -> tensor<3x4x5xf32>
   return
 }
 
@@ -123,7 +123,7 @@ func.func @outer_slot_types(%a: tensor<3x2x3x4xf32>, %b: tensor<3x2x3x5xf64>, %n
 // C1, C4
 func.func @outer_slots(%a: tensor<3x2x3x4xf32>, %b: tensor<3x2x2x5xf32>, %n: tensor<3x2xi32>) {
   // expected-error@below {{has slots 'tensor<3x2x3x4xf32>' and 'tensor<3x2x2x5xf32>' by counts 'tensor<3x2xi32>', expected the same slots and a count for each expert and group}}
-  %0 = dtc.expert_outer %a, %b, %n {rows = 6 : i64} : (tensor<3x2x3x4xf32>, tensor<3x2x2x5xf32>, tensor<3x2xi32>) -> tensor<3x4x5xf32>
+  %0 = dtc.expert_outer %a, %b, %n {group_rows = 3 : i64} : (tensor<3x2x3x4xf32>, tensor<3x2x2x5xf32>, tensor<3x2xi32>) -> tensor<3x4x5xf32>
   return
 }
 
@@ -132,6 +132,6 @@ func.func @outer_slots(%a: tensor<3x2x3x4xf32>, %b: tensor<3x2x2x5xf32>, %n: ten
 // C2
 func.func @outer_matrices(%a: tensor<3x2x3x4xf32>, %b: tensor<3x2x3x5xf32>, %n: tensor<3x2xi32>) {
   // expected-error@below {{makes 'tensor<3x5x4xf32>' of slots 'tensor<3x2x3x4xf32>' and 'tensor<3x2x3x5xf32>', expected a matrix of their widths for each expert}}
-  %0 = dtc.expert_outer %a, %b, %n {rows = 6 : i64} : (tensor<3x2x3x4xf32>, tensor<3x2x3x5xf32>, tensor<3x2xi32>) -> tensor<3x5x4xf32>
+  %0 = dtc.expert_outer %a, %b, %n {group_rows = 3 : i64} : (tensor<3x2x3x4xf32>, tensor<3x2x3x5xf32>, tensor<3x2xi32>) -> tensor<3x5x4xf32>
   return
 }

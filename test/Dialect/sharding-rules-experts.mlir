@@ -59,10 +59,10 @@ func.func @slots(%x: tensor<32x4xf32, #rows>, %i: tensor<32xi64, #rows>) {
 func.func @expert_products(%s: tensor<4x8x3x4xf32, #experts>, %sc: tensor<4x8x3x4xf32, #expertsc>, %n: tensor<4x8xi32, #experts>,
                            %w: tensor<4x4x6xf32, #w>, %wc: tensor<4x4x6xf32, #wc>, %wr: tensor<4x4x6xf32, #wr>, %y: tensor<4x8x3x6xf32, #experts>) {
   // By experts and groups; also by columns or by the contraction.
-  %0 = dtc.expert_matmul %s, %w, %n {rows = 32 : i64} : (tensor<4x8x3x4xf32, #experts>, tensor<4x4x6xf32, #w>, tensor<4x8xi32, #experts>) -> tensor<4x8x3x6xf32, #experts>
-  %1 = dtc.expert_matmul %s, %wc, %n {rows = 32 : i64} : (tensor<4x8x3x4xf32, #experts>, tensor<4x4x6xf32, #wc>, tensor<4x8xi32, #experts>) -> tensor<4x8x3x6xf32, #expertsc>
-  %2 = dtc.expert_matmul %sc, %wr, %n {rows = 32 : i64} : (tensor<4x8x3x4xf32, #expertsc>, tensor<4x4x6xf32, #wr>, tensor<4x8xi32, #experts>) -> tensor<4x8x3x6xf32, #expertsp>
+  %0 = dtc.expert_matmul %s, %w, %n {group_rows = 4 : i64} : (tensor<4x8x3x4xf32, #experts>, tensor<4x4x6xf32, #w>, tensor<4x8xi32, #experts>) -> tensor<4x8x3x6xf32, #experts>
+  %1 = dtc.expert_matmul %s, %wc, %n {group_rows = 4 : i64} : (tensor<4x8x3x4xf32, #experts>, tensor<4x4x6xf32, #wc>, tensor<4x8xi32, #experts>) -> tensor<4x8x3x6xf32, #expertsc>
+  %2 = dtc.expert_matmul %sc, %wr, %n {group_rows = 4 : i64} : (tensor<4x8x3x4xf32, #expertsc>, tensor<4x4x6xf32, #wr>, tensor<4x8xi32, #experts>) -> tensor<4x8x3x6xf32, #expertsp>
   // The gradient of an expert is a sum over the ranks that have it.
-  %3 = dtc.expert_outer %s, %y, %n {rows = 32 : i64} : (tensor<4x8x3x4xf32, #experts>, tensor<4x8x3x6xf32, #experts>, tensor<4x8xi32, #experts>) -> tensor<4x4x6xf32, #dw>
+  %3 = dtc.expert_outer %s, %y, %n {group_rows = 4 : i64} : (tensor<4x8x3x4xf32, #experts>, tensor<4x8x3x6xf32, #experts>, tensor<4x8xi32, #experts>) -> tensor<4x4x6xf32, #dw>
   return
 }

@@ -77,6 +77,27 @@ class Logits(nn.Module):
             torch.set_default_dtype(before)
 
 
+class Balanced(Logits):
+    """Moves the biases of a router after each forward pass that is trained (Wang et
+    al., arXiv 2408.15664, algorithm 1)."""
+
+    update = None
+
+    def forward(self, ids):
+        gate = self.model.model.layers[0].mlp.gate
+        chosen = []
+        hook = gate.register_forward_hook(
+            lambda module, inputs, outputs: chosen.append(outputs[2]))
+        logits = super().forward(ids)
+        hook.remove()
+        if self.update and torch.is_grad_enabled():
+            with torch.no_grad():
+                counts = torch.bincount(chosen[0].flatten(), minlength=EXPERTS)
+                gate.e_score_correction_bias += self.update * (
+                    counts.double().mean() - counts).sign()
+        return logits
+
+
 class Layer(nn.Module):
     """Embeddings, a mixture of experts and a head."""
 
@@ -181,8 +202,8 @@ class Chosen(nn.Module):
         return y * scores.logsumexp(-1, keepdim=True).tanh()
 
 
-def of(kind, config):
-    return lambda: Logits(getattr(transformers, f"{kind}ForCausalLM")(
+def of(kind, config, wrapper=Logits):
+    return lambda: wrapper(getattr(transformers, f"{kind}ForCausalLM")(
         getattr(transformers, f"{kind}Config")(**config)))
 
 
@@ -195,6 +216,7 @@ MODELS = {
     "olmoe": of("Olmoe", COMMON | dict(
         intermediate_size=12, num_experts=EXPERTS, num_experts_per_tok=2)),
     "deepseek-v3": of("DeepseekV3", DEEPSEEK),
+    "balanced": of("DeepseekV3", DEEPSEEK, Balanced),
     "gpt-oss": of("GptOss", COMMON | dict(
         intermediate_size=12, num_local_experts=EXPERTS, num_experts_per_tok=2,
         head_dim=8, sliding_window=4)),
@@ -230,6 +252,8 @@ def main():
         shrink(path)
         if name == "capacity":
             model.module.mixture.groups = 2  # --ep 2
+        if name == "balanced":
+            model.module.update = 0.05  # --expert-bias-update
         write_data(model, folder / f"{name}.data")
         write_reference(model, folder, lambda name, tensor: True)
 

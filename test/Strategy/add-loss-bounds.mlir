@@ -44,3 +44,14 @@ func.func @forward(%i: tensor<8x4xi64> {dtc.input = "columns"}, %j: tensor<8x1xi
   %14 = dtc.add %13, %12 : (tensor<8x10xf32>, tensor<8x10xf32>) -> tensor<8x10xf32>
   return %14 : tensor<8x10xf32>
 }
+
+// -----
+
+// The number of experts bounds an input that chooses them.
+
+// CHECK: func @step(%{{.*}}, %{{.*}}: tensor<8xi64> {dtc.bound = array<i64: 3>, dtc.input = "domain", dtc.kind = "input"}
+func.func @forward(%x: tensor<8x4xf32> {dtc.input = "x"}, %i: tensor<8xi64> {dtc.input = "domain"},
+                   %w: tensor<3x4x10xf32> {dtc.parameter = "w"}) -> (tensor<8x10xf32> {dtc.output = "y"}) {
+  %0 = dtc.grouped_matmul %x, %w, %i : (tensor<8x4xf32>, tensor<3x4x10xf32>, tensor<8xi64>) -> tensor<8x10xf32>
+  return %0 : tensor<8x10xf32>
+}

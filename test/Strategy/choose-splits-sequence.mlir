@@ -74,3 +74,23 @@ func.func @flat(%x: tensor<8x4xf32> {dtc.input = "x"}, %w1: tensor<4x16xf32> {dt
   %1 = dtc.matmul %0, %w2 : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
   return %1 : tensor<8x4xf32>
 }
+
+// -----
+
+// Positions that share a dimension with the batch are the sequence: the two
+// experts of a position are none, although their number divides.
+// CHECK-LABEL: func @experts
+// CHECK: dtc.gather {{.*}} {dtc.split_dims = {tp = 1 : i64}}
+// CHECK-NOT: dtc.split_dims
+// CHECK: return
+func.func @experts(%i: tensor<2x6xi64> {dtc.input = "i"}, %wte: tensor<10x4xf32> {dtc.parameter = "wte"},
+                   %w1: tensor<4x16xf32> {dtc.parameter = "w1"}, %w2: tensor<16x4xf32> {dtc.parameter = "w2"}) -> tensor<12x2x4xf32> {
+  %0 = dtc.gather %wte, %i : (tensor<10x4xf32>, tensor<2x6xi64>) -> tensor<2x6x4xf32>
+  %1 = dtc.reshape %0 : (tensor<2x6x4xf32>) -> tensor<12x1x4xf32>
+  %2 = dtc.broadcast %1 : (tensor<12x1x4xf32>) -> tensor<12x2x4xf32>
+  %3 = dtc.reshape %2 : (tensor<12x2x4xf32>) -> tensor<24x4xf32>
+  %4 = dtc.matmul %3, %w1 : (tensor<24x4xf32>, tensor<4x16xf32>) -> tensor<24x16xf32>
+  %5 = dtc.matmul %4, %w2 : (tensor<24x16xf32>, tensor<16x4xf32>) -> tensor<24x4xf32>
+  %6 = dtc.reshape %5 : (tensor<24x4xf32>) -> tensor<12x2x4xf32>
+  return %6 : tensor<12x2x4xf32>
+}

@@ -59,3 +59,14 @@ func.func @others(%w: tensor<8x4x6xf32>, %x: tensor<2x1x4xf32>, %z: tensor<2x1x3
   %2 = dtc.matmul %x, %o : (tensor<2x1x4xf32>, tensor<2x4x6xf32>) -> tensor<2x1x6xf32>
   return %0, %1, %2 : tensor<2x1x6xf32>, tensor<2x1x8xf32>, tensor<2x1x6xf32>
 }
+
+// Transposed matrices of the stack are those of a product with a flag.
+// CHECK-LABEL: func.func @transposed
+// CHECK-SAME: (%[[W:.+]]: tensor<8x5x4xf32>
+// CHECK: dtc.grouped_matmul %{{.+}}, %[[W]], %{{.+}} {transpose_weights} : (tensor<6x4xf32>, tensor<8x5x4xf32>, tensor<6xi64>) -> tensor<6x5xf32>
+func.func @transposed(%w: tensor<8x5x4xf32>, %x: tensor<6x1x4xf32>, %e: tensor<6xi64>) -> tensor<6x1x5xf32> {
+  %t = dtc.transpose %w [0, 2, 1] : (tensor<8x5x4xf32>) -> tensor<8x4x5xf32>
+  %m = dtc.gather %t, %e : (tensor<8x4x5xf32>, tensor<6xi64>) -> tensor<6x4x5xf32>
+  %y = dtc.matmul %x, %m : (tensor<6x1x4xf32>, tensor<6x4x5xf32>) -> tensor<6x1x5xf32>
+  return %y : tensor<6x1x5xf32>
+}

@@ -106,3 +106,17 @@ func.func @whole(%x: tensor<8x4xf32> {dtc.input = "x"}, %v: tensor<4x6xf32> {dtc
   %5:2 = dtc.split %4 axis 2 : (tensor<8x2x3xf32>) -> (tensor<8x2x1xf32>, tensor<8x2x2xf32>)
   return %1, %2, %5#0, %5#1 : tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x2x1xf32>, tensor<8x2x2xf32>
 }
+
+// -----
+
+// So do the matrices of experts.
+// CHECK-LABEL: func @experts
+// CHECK-SAME: %[[W0:[^:]+]]: tensor<3x2x4xf32> {dtc.parameter = "w/0", dtc.part = {dim = 1 : i64, shape = array<i64: 3, 6, 4>, start = 0 : i64, tensor = "w"}}
+// CHECK-SAME: %[[W1:[^:]+]]: tensor<3x4x4xf32> {dtc.parameter = "w/1"
+// CHECK-DAG: dtc.grouped_matmul %{{.+}}, %[[W0]], %{{.+}} {transpose_weights} : (tensor<8x4xf32>, tensor<3x2x4xf32>, tensor<8xi64>) -> tensor<8x2xf32>
+// CHECK-DAG: dtc.grouped_matmul %{{.+}}, %[[W1]], %{{.+}} {transpose_weights}
+func.func @experts(%x: tensor<8x4xf32> {dtc.input = "x"}, %i: tensor<8xi64> {dtc.input = "i"}, %w: tensor<3x6x4xf32> {dtc.parameter = "w"}) -> (tensor<8x2xf32>, tensor<8x4xf32>) {
+  %0 = dtc.grouped_matmul %x, %w, %i {transpose_weights} : (tensor<8x4xf32>, tensor<3x6x4xf32>, tensor<8xi64>) -> tensor<8x6xf32>
+  %1:2 = dtc.split %0 axis 1 : (tensor<8x6xf32>) -> (tensor<8x2xf32>, tensor<8x4xf32>)
+  return %1#0, %1#1 : tensor<8x2xf32>, tensor<8x4xf32>
+}

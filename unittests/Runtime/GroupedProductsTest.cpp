@@ -232,6 +232,12 @@ TEST(Slots, AreMultipliedByTheirExperts) {
     number = std::isnan(number) ? 0 : number; // of an empty slot
   EXPECT_EQ(found, expected);
 
+  // Whatever the counts, calls stay within their slots.
+  std::vector<int32_t> wrong = {-1, INT32_MAX, 2, INT32_MIN, 5, 0};
+  products.multiplySlots(slots, x.data(), w.data(), wrong.data(), found.data());
+  products.sumOuterSlots(slots, x.data(), y.data(), wrong.data(),
+                         expected.data());
+
   found.assign(w.size(), NAN);
   expected.assign(w.size(), NAN);
   products.sumOuterSlots(slots, x.data(), y.data(), counts.data(),

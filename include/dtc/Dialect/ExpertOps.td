@@ -64,8 +64,8 @@ def DTC_DispatchOp : DTC_TensorOp<"dispatch"> {
     Constraints: (C1) rows have rank 2, and there is one index for each; (C2) the
     result is [experts, groups, capacity, width], and groups divide the rows.
   }];
-  let arguments = (ins DTC_Float:$rows, DTC_Int:$indices, StrAttr:$axis);
-  let results = (outs DTC_Float:$slots);
+  let arguments = (ins DTC_Tensor:$rows, DTC_Int:$indices, StrAttr:$axis);
+  let results = (outs DTC_Tensor:$slots);
   let hasVerifier = 1;
 }
 
@@ -81,8 +81,8 @@ def DTC_CombineOp : DTC_TensorOp<"combine"> {
     Example: `%y = dtc.combine %s, %e {axis = "ep"} : (tensor<8x4x16x32xf32>, tensor<64xi64>) -> tensor<64x32xf32>`
     Constraints: as dispatch, with slots as its result.
   }];
-  let arguments = (ins DTC_Float:$slots, DTC_Int:$indices, StrAttr:$axis);
-  let results = (outs DTC_Float:$rows);
+  let arguments = (ins DTC_Tensor:$slots, DTC_Int:$indices, StrAttr:$axis);
+  let results = (outs DTC_Tensor:$rows);
   let hasVerifier = 1;
 }
 
@@ -107,16 +107,16 @@ def DTC_ExpertMatMulOp : DTC_InferredOp<"expert_matmul", [
   let summary = "product of the slots of each expert with its matrix";
   let description = [{
     result[e, g, p, :] = slots[e, g, p, :] op(weights[e]) for p < counts[e, g],
-    and zero for other slots, where op transposes if the flag is set. `rows` is
-    the number of rows that fill slots, for FLOPs.
+    and zero for other slots, where op transposes if the flag is set.
+    `group_rows` is the number of rows of a group, for FLOPs.
 
-    Example: `%y = dtc.expert_matmul %s, %w, %n {rows = 64 : i64} : (tensor<8x4x16x32xf32>, tensor<8x32x96xf32>, tensor<8x4xi32>) -> tensor<8x4x16x96xf32>`
+    Example: `%y = dtc.expert_matmul %s, %w, %n {group_rows = 16 : i64} : (tensor<8x4x16x32xf32>, tensor<8x32x96xf32>, tensor<8x4xi32>) -> tensor<8x4x16x96xf32>`
     Constraints: (C1) slots have rank 4, weights rank 3, both as many experts;
     (C2) the contracted sizes agree; (C3) slots and weights have one element
     type; (C4) there is a count for each expert and group.
   }];
   let arguments = (ins DTC_Float:$slots, DTC_Float:$weights, RankedTensorOf<[I32]>:$counts,
-                       UnitAttr:$transpose_weights, I64Attr:$rows);
+                       UnitAttr:$transpose_weights, I64Attr:$group_rows);
   let results = (outs DTC_Float:$result);
   let hasVerifier = 1;
 }
@@ -128,13 +128,13 @@ def DTC_ExpertOuterOp : DTC_TensorOp<"expert_outer", [
     result[e, :, :] = sum over g and p < counts[e, g] of lhs[e, g, p, :]^T
     rhs[e, g, p, :]: the gradient of the weights of `dtc.expert_matmul`.
 
-    Example: `%dw = dtc.expert_outer %s, %dy, %n {rows = 64 : i64} : (tensor<8x4x16x32xf32>, tensor<8x4x16x96xf32>, tensor<8x4xi32>) -> tensor<8x32x96xf32>`
+    Example: `%dw = dtc.expert_outer %s, %dy, %n {group_rows = 16 : i64} : (tensor<8x4x16x32xf32>, tensor<8x4x16x96xf32>, tensor<8x4xi32>) -> tensor<8x32x96xf32>`
     Constraints: (C1) lhs and rhs have rank 4 and the same slots; (C2) the result
     has rank 3, with a matrix of the slots' widths for each expert; (C3) lhs and
     rhs have one element type; (C4) there is a count for each expert and group.
   }];
   let arguments = (ins DTC_Float:$lhs, DTC_Float:$rhs, RankedTensorOf<[I32]>:$counts,
-                       I64Attr:$rows);
+                       I64Attr:$group_rows);
   let results = (outs DTC_Float:$result);
   let hasVerifier = 1;
 }

@@ -58,6 +58,9 @@ struct ImportOptions {
   /// Globs of graph inputs and initializers to train (`--parameter`). A model
   /// that was exported without its weights has its parameters among its inputs.
   std::vector<std::string> parameters;
+  /// Globs of initializers that are parameters although no gradient reaches
+  /// them: the program changes them in another way (`--expert-biases`).
+  std::vector<std::string> kept;
   /// Pairs of names that become one parameter (`--tie A=B`).
   std::vector<std::pair<std::string, std::string>> ties;
   /// Ratios that replace the model's (`--dropout`). The last match wins.

@@ -310,7 +310,8 @@ void dtcrt_grouped_outer(dtc_context *ctx, int32_t dtype, int32_t index_type,
 /// Implemented on CPUs. Rows are `groups` groups of `rows` rows. Slots are
 /// experts x groups x capacity x width: slot (e, g, p) is the p-th row of group
 /// g whose index, of type `index_type` (i32 or i64), is e. Further rows of an
-/// expert have no slot. dtype is a floating-point type.
+/// expert have no slot. dtype is a floating-point type; rows that only move may
+/// have any.
 
 /// Copies rows to their slots; other slots are zero.
 void dtcrt_dispatch(dtc_context *ctx, int32_t dtype, int32_t index_type,

@@ -421,6 +421,32 @@ def MarkMixedSamples : Pass<"dtc-mark-mixed-samples", "::mlir::ModuleOp"> {
   }];
 }
 
+def BalanceExperts : Pass<"dtc-balance-experts", "::mlir::ModuleOp"> {
+  let summary = "Update the biases of routers";
+  let description = [{
+    For auxiliary-loss-free balance of mixtures of experts (Wang et al., arXiv
+    2408.15664). A router adds biases to the scores by which it chooses experts.
+    The pass finds the biases behind the indices of each product, by their names.
+    They have no gradient. @step returns their new value, as for a running statistic: `update` is added
+    where fewer rows than the mean chose an expert, and subtracted where more
+    did. Counts are those of the step's whole batch.
+
+    ```mlir
+    %y = dtc.grouped_matmul %x, %w, %e : (tensor<64x32xf32>, tensor<8x32x96xf32>, tensor<64xi64>) -> tensor<64x96xf32>
+    return %loss : tensor<f64>
+    // becomes
+    %h = dtc.one_hot %e : (tensor<64xi64>) -> tensor<64x8xi1>
+    %n = dtc.reduce_sum (dtc.cast %h) axes [0] : (tensor<64x8xf32>) -> tensor<1x8xf32>
+    %b1 = dtc.add %b, ...                                 // update * sign(mean of %n - %n)
+    return %loss, %b1 : tensor<f64>, tensor<8xf32>        // {dtc.parameter = "b"}
+    ```
+  }];
+  let options = [
+    Option<"update", "update", "double", "0", "Size of a change; 0 for none">,
+    Option<"biases", "biases", "std::string", "\"*\"", "Glob of the biases' names">,
+  ];
+}
+
 def ExchangeExperts : Pass<"dtc-exchange-experts", "::mlir::ModuleOp"> {
   let summary = "Move rows to the ranks of their experts";
   let description = [{
@@ -441,7 +467,7 @@ def ExchangeExperts : Pass<"dtc-exchange-experts", "::mlir::ModuleOp"> {
     // becomes
     %n = dtc.count_rows %e {axis = "ep", capacity = 16 : i64} : (tensor<64xi64>) -> tensor<8x4xi32>
     %0 = dtc.dispatch %x, %e {axis = "ep"} : (tensor<64x32xf32>, tensor<64xi64>) -> tensor<8x4x16x32xf32>
-    %1 = dtc.expert_matmul %0, %w, %n {rows = 64 : i64} : (tensor<8x4x16x32xf32>, tensor<8x32x96xf32>, tensor<8x4xi32>) -> tensor<8x4x16x96xf32>
+    %1 = dtc.expert_matmul %0, %w, %n {group_rows = 16 : i64} : (tensor<8x4x16x32xf32>, tensor<8x32x96xf32>, tensor<8x4xi32>) -> tensor<8x4x16x96xf32>
     %y = dtc.combine %1, %e {axis = "ep"} : (tensor<8x4x16x96xf32>, tensor<64xi64>) -> tensor<64x96xf32>
     ```
   }];

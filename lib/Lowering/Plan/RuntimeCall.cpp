@@ -17,6 +17,8 @@ LogicalResult RuntimeCall::read() {
     return readAttention(name == "dtcrt_attention_grad");
   if (name == "dtcrt_packed_attention" || name == "dtcrt_packed_attention_grad")
     return readPackedAttention(name == "dtcrt_packed_attention_grad");
+  if (name == "dtcrt_dispatch" || name == "dtcrt_combine")
+    return readSlots(name == "dtcrt_combine");
   using Reader = LogicalResult (RuntimeCall::*)();
   auto other =
       llvm::StringSwitch<Reader>(name)
@@ -26,8 +28,6 @@ LogicalResult RuntimeCall::read() {
           .Case("dtcrt_grouped_outer", &RuntimeCall::readGroupedOuter)
           .Case("dtcrt_expert_matmul", &RuntimeCall::readExpertMatMul)
           .Case("dtcrt_expert_outer", &RuntimeCall::readExpertOuter)
-          .Case("dtcrt_dispatch", &RuntimeCall::readDispatch)
-          .Case("dtcrt_combine", &RuntimeCall::readCombine)
           .Case("dtcrt_count_rows", &RuntimeCall::readCountRows)
           .Case("dtcrt_conv2d", &RuntimeCall::readConv2D)
           .Case("dtcrt_pool2d", &RuntimeCall::readPool2D)
@@ -284,27 +284,16 @@ LogicalResult RuntimeCall::readExpertOuter() {
 }
 
 /// Arguments: context, types of elements and indices, groups, rows, experts,
-/// capacity, width, buffers: rows, indices, slots.
-LogicalResult RuntimeCall::readDispatch() {
+/// capacity, width, buffers: rows, indices, slots, or slots, indices, rows.
+LogicalResult RuntimeCall::readSlots(bool isCombine) {
   if (failed(expectArguments(11)))
     return failure();
   int64_t bytes = sizeOf(static_cast<dtc_dtype>(numbers[1])) * numbers[7];
   int64_t rows = numbers[3] * numbers[4];
-  touch(8, bytes * rows, false);
+  int64_t slots = numbers[5] * numbers[3] * numbers[6];
+  touch(8, bytes * (isCombine ? slots : rows), false);
   touch(9, sizeOf(static_cast<dtc_dtype>(numbers[2])) * rows, false);
-  touch(10, bytes * numbers[5] * numbers[3] * numbers[6], true);
-  return success();
-}
-
-/// As readDispatch, with slots first and rows last.
-LogicalResult RuntimeCall::readCombine() {
-  if (failed(expectArguments(11)))
-    return failure();
-  int64_t bytes = sizeOf(static_cast<dtc_dtype>(numbers[1])) * numbers[7];
-  int64_t rows = numbers[3] * numbers[4];
-  touch(8, bytes * numbers[5] * numbers[3] * numbers[6], false);
-  touch(9, sizeOf(static_cast<dtc_dtype>(numbers[2])) * rows, false);
-  touch(10, bytes * rows, true);
+  touch(10, bytes * (isCombine ? rows : slots), true);
   return success();
 }
 

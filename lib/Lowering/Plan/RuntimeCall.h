@@ -46,8 +46,7 @@ private:
   mlir::LogicalResult readGroupedOuter();
   mlir::LogicalResult readExpertMatMul();
   mlir::LogicalResult readExpertOuter();
-  mlir::LogicalResult readDispatch();
-  mlir::LogicalResult readCombine();
+  mlir::LogicalResult readSlots(bool isCombine);
   mlir::LogicalResult readCountRows();
   mlir::LogicalResult readAttention(bool isGrad);
   mlir::LogicalResult readPackedAttention(bool isGrad);

@@ -1,14 +1,14 @@
 //===- DistinctIndices.cpp - indices that are known to differ -------------===//
 //
 // The importer makes a TopK of comparisons: the j-th index is the place whose
-// rank is j. A place has one rank, so indices of different ranks differ.
+// rank is j. A place has one rank, so indices of different ranks differ. This
+// relies on ranks that all occur, as the importer makes them.
 //
 //===----------------------------------------------------------------------===//
 
 #include "DistinctIndices.h"
 #include "Numbers.h"
 #include "dtc/Dialect/Dialect.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -19,6 +19,15 @@ static bool areDistinct(DenseElementsAttr constant) {
   return constant &&
          llvm::all_of(constant.getValues<Attribute>(), [&](Attribute value) {
            return seen.insert(value).second;
+         });
+}
+
+/// Whether no element of a constant is below a number.
+static bool isLeast(Value number, DenseElementsAttr constant) {
+  std::optional<double> least = getNumber(number);
+  return least &&
+         llvm::all_of(constant.getValues<APFloat>(), [&](const APFloat &value) {
+           return value.convertToDouble() >= *least;
          });
 }
 
@@ -46,7 +55,9 @@ int64_t dtc::findDistinct(Value indices) {
       most.getAxes() != ArrayRef<int64_t>{rank - 1} ||
       numbers.getNumElements() != shape[rank - 2] ||
       numbers.getType().getShape().back() != 1 ||
-      places.getNumElements() != shape[rank - 1])
+      places.getNumElements() != shape[rank - 1] ||
+      !isa<FloatType>(places.getElementType()) ||
+      !isLeast(select.getOnFalse(), places))
     return 1;
   return shape[rank - 2];
 }

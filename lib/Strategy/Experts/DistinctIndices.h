@@ -7,8 +7,8 @@
 
 namespace dtc {
 
-/// The number of neighbours among indices, from the first on, that are distinct
-/// if no score is NaN, because they are the indices of a TopK; else 1.
+/// Returns k if each k consecutive indices are distinct, as those of a TopK of
+/// scores that are not NaN; else 1.
 int64_t findDistinct(mlir::Value indices);
 
 } // namespace dtc

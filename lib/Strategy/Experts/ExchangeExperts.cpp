@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "DistinctIndices.h"
+#include "Numbers.h"
 #include "dtc/Dialect/Elementwise.h"
 #include "dtc/Dialect/SignatureEditor.h"
 #include "dtc/Dialect/StepFunction.h"
@@ -44,10 +45,16 @@ private:
     RankedTensorType type = typeOf(value);
     return type.getRank() > 0 && type.getDimSize(0) == rows;
   }
+  bool isOwnProduct(Operation *op) const {
+    auto product = dyn_cast<GroupedMatMulOp>(op);
+    return product && product.getIndices() == indices &&
+           product.getWeights().getType().getDimSize(0) == experts;
+  }
   /// The operands of an op that have the rows of its results.
   SmallVector<bool> findRows(Operation *op) const;
   bool canLift(Operation *op) const;
   Value findBiases(Value value) const;
+  Value mask(Value value, int64_t rank);
   Value getSlots(Value value);
   Value getRows(Value value, Value made);
   void lift(GroupedMatMulOp product);
@@ -64,24 +71,24 @@ private:
   int64_t rows, experts, groups, capacity;
   OpBuilder builder;
   Value counts;
-  /// Values of rows in slots; those whose ops have moved.
-  llvm::DenseMap<Value, Value> slots;
-  SmallVector<Value> moved;
+  llvm::DenseMap<Value, Value> slots; ///< by the value of rows
+  SmallVector<Value> moved;           ///< values whose ops are in slots now
   /// Tables of biases, and weights.
   llvm::SetVector<Value> parameters;
 };
 
 } // namespace
 
-/// The number of a tensor's dimension that an attribute of the op names, if it
-/// is not the rows: after the dimensions of slots it is larger by two.
+/// Slots have two more dimensions than rows, so dimension d > 0 becomes d + 2.
 static constexpr int64_t shift = 2;
 
 SmallVector<bool> Router::findRows(Operation *op) const {
-  RankedTensorType result = typeOf(op->getResult(0));
-  return llvm::map_to_vector(op->getOperands(), [&](Value operand) {
-    return hasRows(operand) && (!isElementwise(op) ||
-                                typeOf(operand).getRank() == result.getRank());
+  int64_t rank = typeOf(op->getResult(0)).getRank();
+  return llvm::map_to_vector(op->getOpOperands(), [&](OpOperand &operand) {
+    bool canHave = isElementwise(op)
+                       ? typeOf(operand.get()).getRank() == rank
+                       : operand.getOperandNumber() == 0 || isa<ConcatOp>(op);
+    return canHave && hasRows(operand.get());
   });
 }
 
@@ -91,12 +98,12 @@ bool Router::canLift(Operation *op) const {
         return isa<RankedTensorType>(v.getType()) && hasRows(v);
       }))
     return false;
-  auto isOther = [](int64_t dim) { return dim > 0; };
   if (isa<BoundaryOp>(op))
     return false;
+  auto isOther = [](int64_t dim) { return dim > 0; };
   if (isElementwise(op) || isa<ReshapeOp>(op))
     return true;
-  if (isa<SoftmaxOp, LogSoftmaxOp, LayerNormOp>(op))
+  if (isa<SoftmaxOp, LogSoftmaxOp>(op))
     return typeOf(op->getOperand(0)).getRank() > 1;
   if (auto sum = dyn_cast<ReduceSumOp>(op))
     return llvm::all_of(sum.getAxes(), isOther);
@@ -109,8 +116,8 @@ bool Router::canLift(Operation *op) const {
   return false;
 }
 
-/// The table of biases of which a value has that of each row's expert, perhaps
-/// in another shape; null if it is none.
+/// Returns the table if the value is a gather of one bias for each row, perhaps
+/// reshaped; else null.
 Value Router::findBiases(Value value) const {
   while (auto reshape = value.getDefiningOp<ReshapeOp>()) {
     value = reshape.getX();
@@ -133,8 +140,8 @@ Value Router::getSlots(Value value) {
     parameters.insert(table);
     SmallVector<int64_t> shape = {experts, 1, 1};
     llvm::append_range(shape, type.getShape().drop_front());
-    return slots[value] =
-               ReshapeOp::create(builder, loc, type.clone(shape), table);
+    Value biases = ReshapeOp::create(builder, loc, type.clone(shape), table);
+    return slots[value] = mask(biases, int64_t(shape.size()));
   }
   // Rows of any rank travel as vectors.
   Value flat = value;
@@ -150,6 +157,27 @@ Value Router::getSlots(Value value) {
   return slots[value] = made;
 }
 
+/// A value that all slots read, with zero in empty ones. So whatever an op
+/// makes of an empty slot, even NaN, reaches no gradient of the value.
+Value Router::mask(Value value, int64_t rank) {
+  Location loc = value.getLoc();
+  Type number = builder.getI32Type();
+  auto reshape = [&](Value x, ArrayRef<int64_t> shape) -> Value {
+    return ReshapeOp::create(builder, loc, typeOf(x).clone(shape), x);
+  };
+  auto places = llvm::to_vector(llvm::seq<int32_t>(0, int32_t(capacity)));
+  auto type = RankedTensorType::get({1, 1, capacity}, number);
+  Value place = ConstantOp::create(
+      builder, loc, type, DenseElementsAttr::get(type, ArrayRef(places)));
+  Value isFilled = CompareOp::create(builder, loc, Comparison::lt, place,
+                                     reshape(counts, {experts, groups, 1}));
+  SmallVector<int64_t> shape = {experts, groups, capacity};
+  shape.resize(rank, 1);
+  return SelectOp::create(
+      builder, loc, reshape(isFilled, shape), value,
+      createNumber(builder, loc, getElementTypeOrSelf(value), 0));
+}
+
 void Router::lift(GroupedMatMulOp product) {
   builder.setInsertionPoint(product);
   Location loc = product.getLoc();
@@ -162,15 +190,21 @@ void Router::lift(GroupedMatMulOp product) {
   parameters.insert(product.getWeights());
   slots[product.getResult()] = ExpertMatMulOp::create(
       builder, loc, getSlots(product.getRows()), product.getWeights(), counts,
-      product.getTransposeWeights(), rows);
+      product.getTransposeWeights(), rows / groups);
   moved.push_back(product.getResult());
 }
 
 void Router::lift(Operation *op) {
   builder.setInsertionPoint(op);
   SmallVector<Value> operands;
-  for (auto [operand, isRow] : llvm::zip(op->getOperands(), findRows(op)))
-    operands.push_back(isRow ? getSlots(operand) : operand);
+  int64_t rank = typeOf(op->getResult(0)).getRank() + shift;
+  for (auto [operand, isRow] : llvm::zip(op->getOperands(), findRows(op))) {
+    bool isRead = !isRow && isFloatTensor(operand.getType()) &&
+                  !operand.getDefiningOp<ConstantOp>();
+    operands.push_back(isRow    ? getSlots(operand)
+                       : isRead ? mask(operand, rank)
+                                : operand);
+  }
   Operation *lifted = builder.clone(*op);
   lifted->setOperands(operands);
   for (auto [own, result] : llvm::zip(op->getResults(), lifted->getResults())) {
@@ -211,16 +245,14 @@ Value Router::getRows(Value value, Value made) {
 void Router::run(func::FuncOp step, llvm::SetVector<Value> &split) {
   llvm::DenseSet<Operation *> between; // ops on which a product depends
   for (Operation &op : llvm::reverse(step.front()))
-    if (auto product = dyn_cast<GroupedMatMulOp>(op);
-        (product && product.getIndices() == indices) || between.contains(&op))
+    if (isOwnProduct(&op) || between.contains(&op))
       for (Value operand : op.getOperands())
         if (Operation *producer = operand.getDefiningOp();
             producer && canLift(producer))
           between.insert(producer);
   for (Operation &op : llvm::make_early_inc_range(step.front())) {
-    if (auto product = dyn_cast<GroupedMatMulOp>(op);
-        product && product.getIndices() == indices) {
-      lift(product);
+    if (isOwnProduct(&op)) {
+      lift(cast<GroupedMatMulOp>(op));
       continue;
     }
     auto isIn = [&](Value value) { return slots.contains(value); };
@@ -274,7 +306,9 @@ private:
       if (rows % groups)
         return emitError(indices.getLoc())
                << "has " << rows << " rows for experts, which the "
-               << int64_t(groups) << " parts of the batch do not divide";
+               << int64_t(groups)
+               << " parts of the batch do not divide; use a batch that dp x "
+                  "microbatches x accumulate divides";
       Router(indices, experts, groups, getCapacity(indices, experts))
           .run(step, parameters);
     }
@@ -285,21 +319,21 @@ private:
   /// The number of slots of an expert for a group.
   int64_t getCapacity(Value indices, int64_t experts) const {
     int64_t rows = typeOf(indices).getDimSize(0) / groups;
-    int64_t most = rows / findDistinct(indices);
+    int64_t distinct = findDistinct(indices);
+    int64_t most = rows % distinct ? rows : rows / distinct;
     if (capacity == 0)
       return most;
-    auto wanted = static_cast<int64_t>(
-        std::ceil(capacity * double(rows) / double(experts)));
-    return std::clamp<int64_t>(wanted, 1, most);
+    double wanted = std::ceil(capacity * double(rows) / double(experts));
+    return static_cast<int64_t>(std::clamp(wanted, 1.0, double(most)));
   }
 
-  /// Parameters of experts have their first dimension split over ep. Others may
-  /// read them, so a table of biases needs no other reader.
+  /// Parameters of experts have their first dimension split over ep. A gather
+  /// needs the whole table, so a table that one still reads is not split.
   LogicalResult splitParameters(func::FuncOp step,
                                 const llvm::SetVector<Value> &parameters) {
     SignatureEditor signature(step);
     Builder builder(&getContext());
-    bool isAny = false;
+    llvm::SetVector<Value> split;
     for (Value value : parameters) {
       auto argument = dyn_cast<BlockArgument>(value);
       bool isOwn = llvm::none_of(value.getUsers(), [](Operation *user) {
@@ -307,16 +341,23 @@ private:
       });
       if (!argument || !isOwn || !getArgString(argument, attr::parameter))
         continue;
-      isAny = true;
+      split.insert(value);
       signature.setArg(argument.getArgNumber(), attr::splitDims,
                        builder.getDictionaryAttr(builder.getNamedAttr(
                            expertAxis, builder.getI64IntegerAttr(0))));
     }
     signature.write();
-    return isAny ? success()
-                 : step.emitError("computes the weights of all experts, so "
-                                  "--ep cannot split them: expected parameters "
-                                  "[experts, .., ..]; leave out --ep");
+    if (split.empty())
+      return step.emitError("computes the weights of all experts, so --ep "
+                            "cannot split them: expected parameters [experts, "
+                            ".., ..]; leave out --ep");
+    for (auto product : step.getOps<ExpertMatMulOp>())
+      if (!split.contains(product.getWeights()))
+        product.emitWarning(
+            "has weights that --ep does not split, because they "
+            "are computed or something else reads them whole: "
+            "each rank has those of all experts");
+    return success();
   }
 };
 

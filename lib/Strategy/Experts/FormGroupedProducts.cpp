@@ -86,10 +86,16 @@ private:
                                 getElementTypeOrSelf(indices)),
           indices);
     indices = reshape(indices, {products * count});
+    bool isTransposed = isOnLeft ? !op.getTransposeLhs() : op.getTransposeRhs();
+    Value stack = gather.getTable();
+    if (auto transpose = stack.getDefiningOp<TransposeOp>();
+        transpose && transpose.getPermutation() == ArrayRef<int64_t>{0, 2, 1}) {
+      stack = transpose.getX();
+      isTransposed = !isTransposed;
+    }
     Value result = GroupedMatMulOp::create(
-        rewriter, loc, reshape(rows, {products * count, inner}),
-        gather.getTable(), indices,
-        isOnLeft ? !op.getTransposeLhs() : op.getTransposeRhs());
+        rewriter, loc, reshape(rows, {products * count, inner}), stack, indices,
+        isTransposed);
     auto split = llvm::to_vector(shape.drop_back());
     split.push_back(shapeOf(result).back());
     result = reshape(result, split);

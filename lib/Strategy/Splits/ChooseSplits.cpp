@@ -337,7 +337,8 @@ LogicalResult ChooseSplits::splitSequence(func::FuncOp function,
                      [&](Value v) { return batched.contains(v); }))
       for (Value result : op.getResults())
         batched.insert(result);
-    if (op.getNumResults() != 1 || !isOnStream(op.getResult(0)) ||
+    bool isOfSlots = isa<DispatchOp, ExpertMatMulOp>(op);
+    if (isOfSlots || op.getNumResults() != 1 || !isOnStream(op.getResult(0)) ||
         llvm::any_of(op.getOperands(), isOnStream))
       continue;
     auto type = cast<ShapedType>(op.getResult(0).getType());

@@ -26,10 +26,10 @@ static void differentiate(ExpertMatMulOp op, Vjp &d) {
   Value slots = op.getSlots(), counts = op.getCounts(), g = d.grad();
   bool isTransposed = op.getTransposeWeights();
   d.set(0, d.create<ExpertMatMulOp>(getGradientType(slots), g, op.getWeights(),
-                                    counts, !isTransposed, op.getRows()));
+                                    counts, !isTransposed, op.getGroupRows()));
   d.set(1, d.create<ExpertOuterOp>(
                getGradientType(op.getWeights()), isTransposed ? g : slots,
-               isTransposed ? slots : g, counts, op.getRows()));
+               isTransposed ? slots : g, counts, op.getGroupRows()));
 }
 
 static void differentiate(DispatchOp op, Vjp &d) {

@@ -65,14 +65,14 @@ module @combine {
 // The last row of an index has no slot.
 // CHECK-LABEL: module @expert_matmul
 // CHECK: %[[N:.+]] = dtc.count_rows
-// CHECK: %[[Y:.+]] = dtc.expert_matmul %[[S:.+]], %[[W:.+]], %[[N]] {rows = 6 : i64} :
+// CHECK: %[[Y:.+]] = dtc.expert_matmul %[[S:.+]], %[[W:.+]], %[[N]] {group_rows = 3 : i64} :
 // CHECK: %[[G:.+]] = dtc.mul %[[Y]]
-// CHECK-DAG: dtc.expert_matmul %[[G]], %[[W]], %[[N]] {rows = 6 : i64, transpose_weights} : (tensor<5x2x2x3xf32>, tensor<5x4x3xf32>, tensor<5x2xi32>) -> tensor<5x2x2x4xf32>
-// CHECK-DAG: dtc.expert_outer %[[S]], %[[G]], %[[N]] {rows = 6 : i64} : (tensor<5x2x2x4xf32>, tensor<5x2x2x3xf32>, tensor<5x2xi32>) -> tensor<5x4x3xf32>
+// CHECK-DAG: dtc.expert_matmul %[[G]], %[[W]], %[[N]] {group_rows = 3 : i64, transpose_weights} : (tensor<5x2x2x3xf32>, tensor<5x4x3xf32>, tensor<5x2xi32>) -> tensor<5x2x2x4xf32>
+// CHECK-DAG: dtc.expert_outer %[[S]], %[[G]], %[[N]] {group_rows = 3 : i64} : (tensor<5x2x2x4xf32>, tensor<5x2x2x3xf32>, tensor<5x2xi32>) -> tensor<5x4x3xf32>
 module @expert_matmul {
   func.func @step(%s: tensor<5x2x2x4xf32> {dtc.parameter = "s"}, %w: tensor<5x4x3xf32> {dtc.parameter = "w"}, %i: tensor<6xi64> {dtc.input = "i"}) -> (tensor<f64> {dtc.output = "loss"}) {
     %n = dtc.count_rows %i {axis = "ep", capacity = 2 : i64} : (tensor<6xi64>) -> tensor<5x2xi32>
-    %y = dtc.expert_matmul %s, %w, %n {rows = 6 : i64} : (tensor<5x2x2x4xf32>, tensor<5x4x3xf32>, tensor<5x2xi32>) -> tensor<5x2x2x3xf32>
+    %y = dtc.expert_matmul %s, %w, %n {group_rows = 3 : i64} : (tensor<5x2x2x4xf32>, tensor<5x4x3xf32>, tensor<5x2xi32>) -> tensor<5x2x2x3xf32>
     %l = dtc.sum_squares %y : (tensor<5x2x2x3xf32>) -> tensor<f64>
     return %l : tensor<f64>
   }

@@ -118,9 +118,11 @@ void dtcrt_expert_matmul(dtc_context *context, int32_t dtype,
                        k,
                        n};
   auto describe = [&] {
-    return describeGrouped(
+    RecordedCall call = describeGrouped(
         dtype, result, experts * groups * capacity, experts, n, k,
         transposeWeights ? ", in slots, weights transposed" : ", in slots");
+    call.flops = 0; // by how many slots are filled
+    return call;
   };
   makeCall(context, describe, [=] {
     beginCall(context).grouped.multiplySlots(shape, slots, weights, counts, c);
@@ -141,8 +143,11 @@ void dtcrt_expert_outer(dtc_context *context, int32_t dtype, int32_t result,
                        m,
                        n};
   auto describe = [&] {
-    return describeGrouped(dtype, result, experts * groups * capacity, experts,
-                           m, n, ", in slots, outer products");
+    RecordedCall call =
+        describeGrouped(dtype, result, experts * groups * capacity, experts, m,
+                        n, ", in slots, outer products");
+    call.flops = 0; // by how many slots are filled
+    return call;
   };
   makeCall(context, describe, [=] {
     beginCall(context).grouped.sumOuterSlots(shape, a, b, counts, c);
@@ -164,7 +169,7 @@ void dtcrt_dispatch(dtc_context *context, int32_t dtype, int32_t indexType,
                     int64_t groups, int64_t rows, int64_t experts,
                     int64_t capacity, int64_t width, const void *from,
                     const void *indices, void *slots) {
-  SlotShape shape = {expectFloat("dispatch", dtype),
+  SlotShape shape = {dtc_dtype(dtype),
                      dtc_dtype(indexType),
                      groups,
                      rows,
@@ -182,7 +187,7 @@ void dtcrt_combine(dtc_context *context, int32_t dtype, int32_t indexType,
                    int64_t groups, int64_t rows, int64_t experts,
                    int64_t capacity, int64_t width, const void *slots,
                    const void *indices, void *to) {
-  SlotShape shape = {expectFloat("combine", dtype),
+  SlotShape shape = {dtc_dtype(dtype),
                      dtc_dtype(indexType),
                      groups,
                      rows,

@@ -4,6 +4,7 @@
 
 #include "Core/Elements.h"
 #include "Core/Fatal.h"
+#include "Indices.h"
 
 #include <algorithm>
 #include <atomic>
@@ -32,8 +33,8 @@ public:
   Piece(GroupedProducts &owner, const GroupedShape &s, int thread, char *memory,
         int64_t a, int64_t b)
       : owner(owner), s(s), thread(thread), computed(sumsOf(s.dtype)),
-        factor(factorOf(s.dtype)), a(memory), b(this->a + roundUp(a)),
-        c(this->b + roundUp(b)) {}
+        factor(factorOf(s.dtype)), a(memory), b(this->a + roundUp(a, factor)),
+        c(this->b + roundUp(b, factor)) {}
 
   static dtc_dtype sumsOf(dtc_dtype dtype) {
     return dtype == DTC_F64 ? DTC_F64 : DTC_F32;
@@ -45,8 +46,8 @@ public:
   static bool usesLibrary(dtc_dtype dtype) {
     return dtype == DTC_BF16 && OneDnn::hasBf16();
   }
-  static int64_t roundUp(int64_t elements) {
-    return (elements * 8 + 63) / 64 * 64; // the largest element
+  static int64_t roundUp(int64_t elements, dtc_dtype type) {
+    return (elements * sizeOf(type) + 63) / 64 * 64;
   }
 
   /// Rows that a product of a block has, with zeros for those that it lacks.
@@ -111,10 +112,7 @@ public:
 /// Sorts the rows by index; rows of no matrix come last.
 void GroupedProducts::sort(const GroupedShape &s, const void *indices) {
   auto matrixOf = [&](int64_t row) {
-    int64_t index = s.indexType == DTC_I32
-                        ? static_cast<const int32_t *>(indices)[row]
-                        : static_cast<const int64_t *>(indices)[row];
-    return index >= 0 && index < s.matrices ? index : s.matrices;
+    return indexOf(s.indexType, indices, row, s.matrices);
   };
   starts.assign(s.matrices + 2, 0);
   order.resize(s.rows);
@@ -146,7 +144,9 @@ void GroupedProducts::divide(const GroupedShape &s, int64_t pieces, int64_t a,
                              int64_t b, int64_t c, const Body &body) {
   int64_t work = s.rows * s.first * s.second;
   int count = std::clamp<int64_t>(pieces, 1, matmul.threads().worthwhile(work));
-  int64_t bytes = Piece::roundUp(a) + Piece::roundUp(b) + Piece::roundUp(c);
+  dtc_dtype factor = Piece::factorOf(s.dtype);
+  int64_t bytes = Piece::roundUp(a, factor) + Piece::roundUp(b, factor) +
+                  Piece::roundUp(c, Piece::sumsOf(s.dtype));
   if (!scratch || scratch->size() < bytes * count)
     scratch.emplace(bytes * count);
   while (Piece::usesLibrary(s.dtype) && libraries.size() < size_t(count))
@@ -183,6 +183,12 @@ void GroupedProducts::sumOuter(const GroupedShape &s, const void *lhs,
 // Slots
 //===----------------------------------------------------------------------===//
 
+/// Counts are data: whatever they are, a call stays within its slots.
+static int64_t countFilled(const ExpertShape &s, const int32_t *counts,
+                           int64_t block) {
+  return std::clamp<int64_t>(counts[block], 0, s.capacity);
+}
+
 /// Takes the slots that are filled as the rows of each matrix.
 GroupedShape GroupedProducts::takeSlots(const ExpertShape &s,
                                         const int32_t *counts) {
@@ -190,7 +196,7 @@ GroupedShape GroupedProducts::takeSlots(const ExpertShape &s,
   order.clear();
   for (int64_t expert = 0; expert < s.experts; ++expert) {
     for (int64_t i = expert * s.groups; i < (expert + 1) * s.groups; ++i)
-      for (int64_t place = 0; place < counts[i]; ++place)
+      for (int64_t place = 0; place < countFilled(s, counts, i); ++place)
         order.push_back(i * s.capacity + place);
     starts.push_back(int64_t(order.size()));
   }
@@ -204,10 +210,16 @@ void GroupedProducts::multiplySlots(const ExpertShape &s, const void *slots,
                                     void *result) {
   GroupedShape shape = takeSlots(s, counts);
   int64_t slotBytes = s.second * sizeOf(Piece::typeOfResult(shape));
-  for (int64_t i = 0; i < s.experts * s.groups; ++i)
-    memset(static_cast<char *>(result) +
-               (i * s.capacity + counts[i]) * slotBytes,
-           0, size_t((s.capacity - counts[i]) * slotBytes));
+  int64_t blocks = s.experts * s.groups;
+  matmul.threads().divide(
+      blocks, blocks * s.capacity * s.second, [&](int64_t i, int64_t end) {
+        for (; i < end; ++i) {
+          int64_t filled = countFilled(s, counts, i);
+          memset(static_cast<char *>(result) +
+                     (i * s.capacity + filled) * slotBytes,
+                 0, size_t((s.capacity - filled) * slotBytes));
+        }
+      });
   multiplySorted(shape, slots, weights, result);
 }
 
@@ -238,8 +250,10 @@ void GroupedProducts::multiplySorted(const GroupedShape &s, const void *rows,
   std::vector<Block> blocks = makeBlocks(s.matrices, blockRows);
   int64_t width = std::min(n, pieceColumns), parts = ceilDiv(n, width);
   int64_t mostRows = std::min(s.rows, blockRows) + libraryRows;
-  divide(s, int64_t(blocks.size()) * parts, mostRows * k, k * width,
-         mostRows * width, [&](const Piece &piece, int64_t index) {
+  bool copiesWeights = Piece::factorOf(s.dtype) != s.dtype;
+  divide(s, int64_t(blocks.size()) * parts, mostRows * k,
+         copiesWeights ? k * width : 0, mostRows * width,
+         [&](const Piece &piece, int64_t index) {
            const Block &block = blocks[index / parts];
            int64_t column = index % parts * width;
            int64_t columns = std::min(width, n - column);

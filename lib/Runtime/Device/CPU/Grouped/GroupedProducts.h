@@ -51,10 +51,11 @@ public:
   void sumOuter(const GroupedShape &shape, const void *lhs, const void *rhs,
                 const void *indices, void *result);
 
-  /// The same of the first counts[e * groups + g] slots of each block; other
-  /// slots of the product are zero.
+  /// Multiplies the first counts[e * groups + g] slots of each block by the
+  /// matrix of their expert. Other slots of the result are zero.
   void multiplySlots(const ExpertShape &shape, const void *slots,
                      const void *weights, const int32_t *counts, void *result);
+  /// Sums the outer products of these slots, for each expert.
   void sumOuterSlots(const ExpertShape &shape, const void *lhs, const void *rhs,
                      const int32_t *counts, void *result);
 

@@ -3,7 +3,9 @@
 #include "Slots.h"
 
 #include "Core/Elements.h"
+#include "Indices.h"
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -17,10 +19,8 @@ public:
   Slots(const SlotShape &s, const void *indices)
       : s(s), filled(s.experts * s.groups), slotOf(s.groups * s.rows, none) {
     for (int64_t row = 0; row < s.groups * s.rows; ++row) {
-      int64_t index = s.indexType == DTC_I32
-                          ? static_cast<const int32_t *>(indices)[row]
-                          : static_cast<const int64_t *>(indices)[row];
-      if (index < 0 || index >= s.experts)
+      int64_t index = indexOf(s.indexType, indices, row, s.experts);
+      if (index == s.experts)
         continue;
       int64_t block = index * s.groups + row / s.rows;
       if (filled[block] < s.capacity)
@@ -53,9 +53,15 @@ void dtc::rt::dispatchRows(const Threads &threads, const SlotShape &s,
   int64_t bytes = s.width * sizeOf(s.dtype);
   auto *from = static_cast<const char *>(rows);
   auto *to = static_cast<char *>(slots);
-  for (int64_t block = 0; block < s.experts * s.groups; ++block)
-    memset(to + (block * s.capacity + places.filled[block]) * bytes, 0,
-           size_t((s.capacity - places.filled[block]) * bytes));
+  int64_t blocks = s.experts * s.groups;
+  threads.divide(blocks, blocks * s.capacity * s.width,
+                 [&](int64_t block, int64_t end) {
+                   for (; block < end; ++block) {
+                     int64_t filled = places.filled[block];
+                     memset(to + (block * s.capacity + filled) * bytes, 0,
+                            size_t((s.capacity - filled) * bytes));
+                   }
+                 });
   places.eachRow(threads, [&](int64_t row, int64_t slot) {
     if (slot != Slots::none)
       memcpy(to + slot * bytes, from + row * bytes, size_t(bytes));
