@@ -32,3 +32,16 @@ func.func @step(%x: tensor<8x4xf32>, %v: tensor<2x4x4xf32> {dtc.parameter = "v"}
   %y = dtc.grouped_matmul %x, %w, %e : (tensor<8x4xf32>, tensor<2x4x4xf32>, tensor<8xi64>) -> tensor<8x4xf32>
   return %y : tensor<8x4xf32>
 }
+
+// -----
+
+// Weights that stay whole are warned of.
+func.func @step(%x: tensor<8x4xf32>, %w: tensor<2x4x4xf32> {dtc.parameter = "w"}, %v: tensor<2x4x4xf32> {dtc.parameter = "v"}, %u: tensor<2x4x4xf32> {dtc.parameter = "u"}, %e: tensor<8xi64>) -> (tensor<8x4xf32>, tensor<8x4x4xf32>, tensor<8x4xf32>) {
+  %t = dtc.tanh %v : (tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
+  %y = dtc.grouped_matmul %x, %w, %e : (tensor<8x4xf32>, tensor<2x4x4xf32>, tensor<8xi64>) -> tensor<8x4xf32>
+  // expected-warning @+1 {{reads weights of experts that --ep does not split, because they are computed, or something else reads them whole: each rank has those of all experts}}
+  %z = dtc.grouped_matmul %y, %t, %e : (tensor<8x4xf32>, tensor<2x4x4xf32>, tensor<8xi64>) -> tensor<8x4xf32>
+  // expected-warning @+1 {{reads weights of experts that --ep does not split, because their product has a form that dtc does not know: each rank has those of all experts}}
+  %m = dtc.gather %u, %e : (tensor<2x4x4xf32>, tensor<8xi64>) -> tensor<8x4x4xf32>
+  return %z, %m, %y : tensor<8x4xf32>, tensor<8x4x4xf32>, tensor<8x4xf32>
+}

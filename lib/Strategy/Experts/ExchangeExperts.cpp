@@ -351,12 +351,21 @@ private:
       return step.emitError("computes the weights of all experts, so --ep "
                             "cannot split them: expected parameters [experts, "
                             ".., ..]; leave out --ep");
-    for (auto product : step.getOps<ExpertMatMulOp>())
-      if (!split.contains(product.getWeights()))
-        product.emitWarning(
-            "has weights that --ep does not split, because they "
-            "are computed or something else reads them whole: "
-            "each rank has those of all experts");
+    auto warn = [&](Operation &op, StringRef why) {
+      op.emitWarning("reads weights of experts that --ep does not split, "
+                     "because ")
+          << why << ": each rank has those of all experts";
+    };
+    for (Operation &op : step.front())
+      if (auto product = dyn_cast<ExpertMatMulOp>(op)) {
+        if (!split.contains(product.getWeights()))
+          warn(op, "they are computed, or something else reads them whole");
+      } else if (auto gather = dyn_cast<GatherOp>(op)) {
+        if (gather.getTable().getType().getRank() > 2 &&
+            gather.getBatchDims() == 0 && isFloatTensor(gather.getType()) &&
+            !getConstant(gather.getIndices()))
+          warn(op, "their product has a form that dtc does not know");
+      }
     return success();
   }
 };
