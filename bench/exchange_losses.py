@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Losses of gpt2-tiny after training with each way to exchange.
+"""Losses of a model after training with each way to exchange.
 
-usage: exchange_losses.py [--steps 200] [--seeds 2] [OPTION...]
+usage: exchange_losses.py [--model gpt2-tiny] [--steps 200] [--seeds 2] [OPTION...]
 
-Four replicas, batch 32, AdamW. Prints, for each way to exchange gradients or
-parameters, the loss on the validation data after the last step, its distance
-from that of uncompressed gradients, and the bytes that a rank sends in a step.
+Four replicas, batch 32, AdamW, a model of test/Inputs (gpt2-tiny, or
+convnet-digits). Prints, for each way to exchange gradients or parameters, the loss
+on the validation data after the last step, its distance from that of uncompressed
+gradients, the accuracy, and the bytes that a rank sends in a step.
 OPTIONs of dtc replace --compress of the table's rows. Needs dtc on PATH.
 """
 
@@ -30,42 +31,45 @@ WAYS = ["none", "int8", "int4", "qsgd:64", "powersgd:4",
         "none --sync async:4,rate=staleness"]
 
 
-def train(way, steps, seed, folder):
-    """The validation loss, and the bytes of a step."""
+def train(model, way, steps, seed, folder):
+    """The validation loss and accuracy, and the bytes of a step."""
+    data = INPUTS / f"{model}.data"
     program, report = folder / "t", folder / "report.json"
-    run("dtc", INPUTS / "gpt2-tiny.onnx", "--batch", 32, "--dp", ranks_of(way),
+    run("dtc", INPUTS / f"{model}.onnx", "--batch", 32, "--dp", ranks_of(way),
         "--report-json", report, "-o", program, "--compress", *way.split())
     metrics = folder / "metrics.jsonl"
     metrics.unlink(missing_ok=True)
     run(program, "--nproc", ranks_of(way), "--threads", 1, "--data",
-        INPUTS / "gpt2-tiny.data", "--steps", steps, "--seed", seed,
-        "--eval-data", INPUTS / "gpt2-tiny.data" / "valid", "--eval-every",
-        steps, "--metrics", metrics)
-    losses = [json.loads(line).get("eval_loss")
-              for line in metrics.read_text().splitlines()]
-    return ([x for x in losses if x is not None][-1],
+        data, "--steps", steps, "--seed", seed, "--eval-data", data / "valid",
+        "--eval-every", steps, "--metrics", metrics)
+    lines = [json.loads(line) for line in metrics.read_text().splitlines()]
+    last = [line for line in lines if "eval_loss" in line][-1]
+    return (last["eval_loss"], last["eval_accuracy"],
             bytes_sent(json.loads(report.read_text())))
 
 
 def main():
     arguments = sys.argv[1:]
-    options = {"--steps": 200, "--seeds": 2}
+    options = {"--model": "gpt2-tiny", "--steps": 200, "--seeds": 2}
     while arguments and arguments[0] in options:
-        options[arguments[0]] = int(arguments[1])
+        kind = type(options[arguments[0]])
+        options[arguments[0]] = kind(arguments[1])
         arguments = arguments[2:]
     ways = ["none", " ".join(arguments)] if arguments else WAYS
     base = None
-    print(f"gpt2-tiny, {options['--steps']} steps, mean of "
+    print(f"{options['--model']}, {options['--steps']} steps, mean of "
           f"{options['--seeds']} seeds")
-    print(f"{'exchange':44} {'loss':>8} {'worse by':>9} {'bytes':>9}")
+    print(f"{'exchange':44} {'loss':>8} {'worse by':>9} {'accuracy':>9} "
+          f"{'bytes':>9}")
     with tempfile.TemporaryDirectory() as folder:
         for way in ways:
-            results = [train(way, options["--steps"], seed, Path(folder))
-                       for seed in range(options["--seeds"])]
+            results = [train(options["--model"], way, options["--steps"], seed,
+                             Path(folder)) for seed in range(options["--seeds"])]
             loss = statistics.mean(r[0] for r in results)
             base = base or loss
             print(f"{way:44} {loss:8.4f} {100 * (loss / base - 1):8.1f}% "
-                  f"{results[0][1]:9}", flush=True)
+                  f"{statistics.mean(r[1] for r in results):9.4f} "
+                  f"{results[0][2]:9}", flush=True)
 
 
 if __name__ == "__main__":
