@@ -70,3 +70,18 @@ func.func @transposed(%w: tensor<8x5x4xf32>, %x: tensor<6x1x4xf32>, %e: tensor<6
   %y = dtc.matmul %x, %m : (tensor<6x1x4xf32>, tensor<6x4x5xf32>) -> tensor<6x1x5xf32>
   return %y : tensor<6x1x5xf32>
 }
+
+// If the importer does not know that indices are inside of the stack, rows of
+// other indices are NaN.
+// CHECK-LABEL: func.func @bounds
+// CHECK-SAME: %[[INSIDE:[^:]+]]: tensor<6x1x1xi1>
+// CHECK: %[[Y:.+]] = dtc.grouped_matmul
+// CHECK: %[[C:.+]] = dtc.reshape %[[INSIDE]] : (tensor<6x1x1xi1>) -> tensor<6x1xi1>
+// CHECK: dtc.select %[[C]], %[[Y]], %{{.+}} : (tensor<6x1xi1>, tensor<6x5xf32>, tensor<f32>) -> tensor<6x5xf32>
+func.func @bounds(%inside: tensor<6x1x1xi1>, %w: tensor<8x4x5xf32>, %x: tensor<6x1x4xf32>, %e: tensor<6xi64>) -> tensor<6x1x5xf32> {
+  %nan = dtc.constant dense<0x7FC00000> : tensor<f32> to tensor<f32>
+  %m = dtc.gather %w, %e : (tensor<8x4x5xf32>, tensor<6xi64>) -> tensor<6x4x5xf32>
+  %s = dtc.select %inside, %m, %nan : (tensor<6x1x1xi1>, tensor<6x4x5xf32>, tensor<f32>) -> tensor<6x4x5xf32>
+  %y = dtc.matmul %x, %s : (tensor<6x1x4xf32>, tensor<6x4x5xf32>) -> tensor<6x1x5xf32>
+  return %y : tensor<6x1x5xf32>
+}

@@ -118,8 +118,9 @@ def FormGroupedProducts : Pass<"dtc-form-grouped-products", "::mlir::ModuleOp"> 
   let description = [{
     Forms one op from a gather of matrices of a stack, one for each index, and a
     product with these, on either side. A reshape may stand between if it keeps
-    the matrices. If an index has several rows, it is repeated for these.
-    Constant indices stay: they copy matrices and choose nothing.
+    the matrices, and a select of NaN where an index is out of bounds, which moves
+    to the rows. If an index has several rows, it is repeated for these. Constant
+    indices stay: they copy matrices and choose nothing.
 
     ```mlir
     %m = dtc.gather %w, %e : (tensor<8x96x32xf32>, tensor<64xi64>) -> tensor<64x96x32xf32>
@@ -427,9 +428,9 @@ def BalanceExperts : Pass<"dtc-balance-experts", "::mlir::ModuleOp"> {
     For auxiliary-loss-free balance of mixtures of experts (Wang et al., arXiv
     2408.15664). A router adds biases to the scores by which it chooses experts.
     The pass finds the biases behind the indices of each product, by their names.
-    They have no gradient. @step returns their new value, as for a running statistic: `update` is added
-    where fewer rows than the mean chose an expert, and subtracted where more
-    did. Counts are those of the step's whole batch.
+    They have no gradient. @step returns their new value, as for a running
+    statistic: `update` is added where fewer rows than the mean chose an expert,
+    and subtracted where more did. Counts are those of the step's whole batch.
 
     ```mlir
     %y = dtc.grouped_matmul %x, %w, %e : (tensor<64x32xf32>, tensor<8x32x96xf32>, tensor<64xi64>) -> tensor<64x96xf32>

@@ -9,6 +9,7 @@
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Strategy/Passes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include <cmath>
 
 namespace dtc {
 #define GEN_PASS_DEF_FORMGROUPEDPRODUCTS
@@ -22,17 +23,46 @@ static ArrayRef<int64_t> shapeOf(Value value) {
   return cast<ShapedType>(value.getType()).getShape();
 }
 
-/// Finds the gather that made the matrices of a product: a matrix of a stack
-/// for each index. Constant indices choose nothing.
-static GatherOp findMatrices(Value operand) {
-  auto reshape = operand.getDefiningOp<ReshapeOp>();
-  auto gather = (reshape ? reshape.getX() : operand).getDefiningOp<GatherOp>();
+namespace {
+
+/// The matrices of a product: a matrix of a stack for each index.
+struct Matrices {
+  GatherOp gather;
+  /// Where an index is inside of the stack, [.., 1, 1], and NaN for elsewhere;
+  /// null if the importer knows that all are.
+  Value isInside, outside;
+};
+
+} // namespace
+
+/// Finds the gather that made the matrices of a product. Constant indices
+/// choose nothing.
+static Matrices findMatrices(Value operand) {
+  Matrices matrices;
+  Value value = operand;
+  if (auto reshape = value.getDefiningOp<ReshapeOp>())
+    value = reshape.getX();
+  if (auto select = value.getDefiningOp<SelectOp>()) {
+    auto wanted = llvm::to_vector(shapeOf(select));
+    if (wanted.size() < 3 || shapeOf(select.getOnTrue()) != ArrayRef(wanted))
+      return {};
+    wanted.back() = wanted[wanted.size() - 2] = 1;
+    std::optional<double> number = getNumber(select.getOnFalse());
+    if (!number || !std::isnan(*number) || // a product of NaN is NaN
+        shapeOf(select.getCondition()) != ArrayRef(wanted))
+      return {};
+    matrices.isInside = select.getCondition();
+    matrices.outside = select.getOnFalse();
+    value = select.getOnTrue();
+  }
+  auto gather = value.getDefiningOp<GatherOp>();
   if (!gather || gather.getStarts() || gather.getBatchDims() != 0 ||
       shapeOf(gather.getTable()).size() != 3 ||
       getConstant(gather.getIndices()) ||
       shapeOf(operand).take_back(2) != shapeOf(gather).take_back(2))
     return {};
-  return gather;
+  matrices.gather = gather;
+  return matrices;
 }
 
 namespace {
@@ -43,12 +73,11 @@ public:
 
   LogicalResult matchAndRewrite(MatMulOp op,
                                 PatternRewriter &rewriter) const override {
-    if (GatherOp gather = findMatrices(op.getRhs())) {
-      form(op, gather, /*isOnLeft=*/false, rewriter);
-      return success();
-    }
-    if (GatherOp gather = findMatrices(op.getLhs())) {
-      form(op, gather, /*isOnLeft=*/true, rewriter);
+    for (bool isOnLeft : {false, true}) {
+      Matrices found = findMatrices(isOnLeft ? op.getLhs() : op.getRhs());
+      if (!found.gather)
+        continue;
+      form(op, found, isOnLeft, rewriter);
       return success();
     }
     return rewriter.notifyMatchFailure(op, "reads no gathered matrices");
@@ -57,9 +86,10 @@ public:
 private:
   /// Replaces the product. If the matrices are on its left, its result is that
   /// of the transposed product, transposed.
-  static void form(MatMulOp op, GatherOp gather, bool isOnLeft,
+  static void form(MatMulOp op, const Matrices &matrices, bool isOnLeft,
                    PatternRewriter &rewriter) {
     Location loc = op.getLoc();
+    GatherOp gather = matrices.gather;
     auto reshape = [&](Value x, ArrayRef<int64_t> shape) -> Value {
       return rewriter.createOrFold<ReshapeOp>(
           loc, RankedTensorType::get(shape, getElementTypeOrSelf(x)), x);
@@ -78,14 +108,15 @@ private:
     int64_t products = gather.getIndices().getType().getNumElements();
 
     // Each index is that of `count` rows.
-    Value indices = reshape(gather.getIndices(), {products, 1});
-    if (count != 1)
-      indices = BroadcastOp::create(
-          rewriter, loc,
-          RankedTensorType::get({products, count},
-                                getElementTypeOrSelf(indices)),
-          indices);
-    indices = reshape(indices, {products * count});
+    auto repeat = [&](Value x) -> Value {
+      x = reshape(x, {products, 1});
+      if (count == 1)
+        return x;
+      auto type =
+          RankedTensorType::get({products, count}, getElementTypeOrSelf(x));
+      return BroadcastOp::create(rewriter, loc, type, x);
+    };
+    Value indices = reshape(repeat(gather.getIndices()), {products * count});
     bool isTransposed = isOnLeft ? !op.getTransposeLhs() : op.getTransposeRhs();
     Value stack = gather.getTable();
     if (auto transpose = stack.getDefiningOp<TransposeOp>();
@@ -96,6 +127,11 @@ private:
     Value result = GroupedMatMulOp::create(
         rewriter, loc, reshape(rows, {products * count, inner}), stack, indices,
         isTransposed);
+    if (matrices.isInside)
+      result = SelectOp::create(
+          rewriter, loc,
+          reshape(repeat(matrices.isInside), {products * count, 1}), result,
+          matrices.outside);
     auto split = llvm::to_vector(shape.drop_back());
     split.push_back(shapeOf(result).back());
     result = reshape(result, split);
