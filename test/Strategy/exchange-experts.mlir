@@ -96,3 +96,17 @@ func.func @step(%x: tensor<16x16xf32>, %e: tensor<16xi64>, %w: tensor<4x16x16xf3
   %o = dtc.grouped_matmul %x, %u, %e : (tensor<16x16xf32>, tensor<2x16x16xf32>, tensor<16xi64>) -> tensor<16x16xf32>
   return %n, %o : tensor<16x16xf32>, tensor<16x16xf32>
 }
+
+// -----
+
+// A parameter that has the rows of all experts' matrices one after another is
+// split, too. One whose rows are parts of several experts' matrices is not.
+// CHECK-LABEL: func.func @step
+// CHECK-SAME: %{{.+}}: tensor<32x4xf32> {dtc.parameter = "w", dtc.split_dims = {ep = 0 : i64}}, %{{.+}}: tensor<2x64xf32> {dtc.parameter = "v"})
+func.func @step(%x: tensor<16x4xf32>, %e: tensor<16xi64>, %w: tensor<32x4xf32> {dtc.parameter = "w"}, %v: tensor<2x64xf32> {dtc.parameter = "v"}) -> tensor<16x4xf32> {
+  %ws = dtc.reshape %w : (tensor<32x4xf32>) -> tensor<8x4x4xf32>
+  %vs = dtc.reshape %v : (tensor<2x64xf32>) -> tensor<8x4x4xf32>
+  %y = dtc.grouped_matmul %x, %ws, %e : (tensor<16x4xf32>, tensor<8x4x4xf32>, tensor<16xi64>) -> tensor<16x4xf32>
+  %z = dtc.grouped_matmul %y, %vs, %e : (tensor<16x4xf32>, tensor<8x4x4xf32>, tensor<16xi64>) -> tensor<16x4xf32>
+  return %z : tensor<16x4xf32>
+}

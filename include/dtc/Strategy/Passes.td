@@ -456,7 +456,8 @@ def ExchangeExperts : Pass<"dtc-exchange-experts", "::mlir::ModuleOp"> {
     `dtc.combine` empties. Ops between two products move into the slots, if they
     treat each row alone; so do ops after them that read nothing else with rows.
     Biases of experts are broadcast in the slots. The first dimension of experts'
-    parameters gets the split `ep`.
+    parameters, or of those that a reshape makes the stack of, gets the split
+    `ep`.
 
     A group is one of the parts of the batch that ranks compute at a time. The
     capacity of an expert for a group is that of all of its rows, or of one row

@@ -26,6 +26,22 @@ static RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
+/// The parameter that a value is, or is a reshape of, if an even split of its
+/// first dimension splits that of the value; else null.
+static BlockArgument findParameter(Value value) {
+  while (auto reshape = value.getDefiningOp<ReshapeOp>()) {
+    RankedTensorType whole = reshape.getX().getType();
+    if (whole.getRank() == 0 ||
+        whole.getDimSize(0) % typeOf(value).getDimSize(0) != 0)
+      return {};
+    value = reshape.getX();
+  }
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (argument && getArgString(argument, attr::parameter))
+    return argument;
+  return {};
+}
+
 namespace {
 
 struct ExchangeExperts : dtc::impl::ExchangeExpertsBase<ExchangeExperts> {
@@ -88,11 +104,12 @@ private:
     Builder builder(&getContext());
     llvm::SetVector<Value> split;
     for (Value value : parameters) {
-      auto argument = dyn_cast<BlockArgument>(value);
-      bool isOwn = llvm::none_of(value.getUsers(), [](Operation *user) {
-        return isa<GatherOp>(user);
-      });
-      if (!argument || !isOwn || !getArgString(argument, attr::parameter))
+      BlockArgument argument = findParameter(value);
+      bool isOwn =
+          argument && llvm::none_of(argument.getUsers(), [](Operation *user) {
+            return isa<GatherOp>(user);
+          });
+      if (!isOwn)
         continue;
       split.insert(value);
       signature.setArg(argument.getArgNumber(), attr::splitDims,
